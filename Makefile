@@ -1,0 +1,85 @@
+# Everything a developer types. Needs make and Python 3.11, 3.12 or 3.13; the environments make themselves, and again
+# only when their pinned file changes.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/sh
+
+# pip keeps its own settings (mirror, certificates), for no file here names a registry; the hashes decide what may come in.
+# Modules compile when first imported: compiling everything would double the time of an install.
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
+COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
+# SAM builds with the interpreter that the Runtime parameter names, found on PATH.
+BUILD_PYTHON = $(shell .ci/find-python)
+RUNTIME = $(shell $(BUILD_PYTHON) -c 'import sys; print("python3.%d" % sys.version_info[1])')
+SAM := SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 .venv-sam/bin/sam
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+
+.PHONY: setup
+setup: .venv/.package ## Make or refresh .venv
+
+.PHONY: demo
+demo: .venv/.package ## The sixty-second proof, then the same on real transcripts
+	@.venv/bin/python -m provenloop.entry.local demo
+
+.PHONY: dev
+dev: .venv/.package ## Serve the whole stack on 127.0.0.1
+	@.venv/bin/python -m provenloop.entry.local dev
+
+.PHONY: test
+test: .venv/.package ## Every test but the packaged ones
+	.venv/bin/python -m pytest -n auto tests --ignore=tests/packaged
+
+.PHONY: packaged
+packaged: .venv/.package .venv-sam/.requirements .venv-ministack/.requirements ## Build, deploy into an emulator with IAM on, test
+	.venv/bin/python -m pytest -p no:xdist tests/packaged
+
+.PHONY: check
+check: check-python check-template ## Linters, types, import arrows, template
+
+.PHONY: check-python
+check-python: .venv/.package
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+.PHONY: check-template
+check-template: .venv-sam/.requirements
+	.venv-sam/bin/cfn-lint template.yaml
+	$(SAM) validate --lint --template template.yaml
+
+.PHONY: build
+build: .venv-sam/.requirements ## sam build, without Docker
+	PATH="$(dir $(BUILD_PYTHON)):$$PATH" $(SAM) build --parameter-overrides Runtime=$(RUNTIME)
+
+.PHONY: lock
+lock: .venv-lock/.requirements ## Write the pinned files anew (UPGRADE=1 takes newer versions)
+	$(COMPILE) .ci/requirements-lock.in -o .ci/requirements-lock.txt
+	$(COMPILE) .ci/requirements-dev.in -o .ci/requirements-dev.txt
+	$(COMPILE) -c .ci/requirements-dev.txt layers/dependencies/requirements.in -o layers/dependencies/requirements.txt
+	$(COMPILE) .ci/requirements-sam.in -o .ci/requirements-sam.txt
+	$(COMPILE) .ci/requirements-ministack.in -o .ci/requirements-ministack.txt
+
+.PHONY: clean
+clean: ## Remove environments, builds and caches
+	rm -rf .venv .venv-sam .venv-ministack .venv-lock .aws-sam build dist
+	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find shared functions tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The editable install names the source folder in one .pth line; the package metadata comes from pyproject.toml.
+.venv/.package: .venv/.requirements pyproject.toml
+	@.venv/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/.requirements: .ci/requirements-dev.txt
+.venv-sam/.requirements: .ci/requirements-sam.txt
+.venv-ministack/.requirements: .ci/requirements-ministack.txt
+.venv-lock/.requirements: .ci/requirements-lock.txt
+.venv/.requirements .venv-sam/.requirements .venv-ministack/.requirements .venv-lock/.requirements:
+	@python=$$(.ci/find-python) && echo "Making $(@D) with $$python" && "$$python" -m venv $(@D)
+	@$(@D)/bin/python $(PIP_INSTALL) --require-hashes --requirement $<
+	@touch $@
