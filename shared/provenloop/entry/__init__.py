@@ -1,0 +1,1 @@
+"""Entry: where requests come in. Wiring, HTTP, credentials, the error map, request and reply models; no rules."""

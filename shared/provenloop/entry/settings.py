@@ -1,0 +1,73 @@
+"""Settings: what the environment says, read once a process.
+
+Invariants: nothing but this module and ``clock`` reads the environment; importing never fails for a missing variable,
+the first use does, and names it. Values never change while a process lives.
+
+Powertools reads its own three variables (service name, metrics namespace, log level); they are listed here because the
+template must set them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from provenloop.domain.errors import InternalError
+
+TABLE = "PROVENLOOP_TABLE"
+PASS_QUEUE_URL = "PROVENLOOP_PASS_QUEUE_URL"
+BOOTSTRAP_SECRET = "PROVENLOOP_BOOTSTRAP_SECRET"
+NOW = "PROVENLOOP_NOW"
+DEV_TOKEN = "PROVENLOOP_DEV_TOKEN"
+
+#: What the template sets for every function.
+TEMPLATE_VARIABLES: tuple[str, ...] = (
+    TABLE,
+    PASS_QUEUE_URL,
+    BOOTSTRAP_SECRET,
+    "POWERTOOLS_SERVICE_NAME",
+    "POWERTOOLS_METRICS_NAMESPACE",
+    "POWERTOOLS_LOG_LEVEL",
+)
+#: What only a local stack or a test sets; the template never does.
+LOCAL_VARIABLES: tuple[str, ...] = (NOW, DEV_TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The variables as they were found. An empty one counts as missing."""
+
+    values: Mapping[str, str]
+
+    @property
+    def table(self) -> str:
+        """Name of the DynamoDB table."""
+        return self._need(TABLE)
+
+    @property
+    def pass_queue_url(self) -> str:
+        """URL of the queue that asks for passes."""
+        return self._need(PASS_QUEUE_URL)
+
+    @property
+    def bootstrap_secret(self) -> str:
+        """ARN of the secret that holds the bootstrap admin token."""
+        return self._need(BOOTSTRAP_SECRET)
+
+    @property
+    def dev_token(self) -> str | None:
+        """The bootstrap admin token of a local stack, instead of the secret."""
+        return self.values.get(DEV_TOKEN) or None
+
+    def _need(self, name: str) -> str:
+        value = self.values.get(name)
+        if not value:
+            raise InternalError(f"the environment variable {name} is not set")
+        return value
+
+
+def read_settings() -> Settings:
+    """The settings of this process's environment, as it is now."""
+    names = (*TEMPLATE_VARIABLES, *LOCAL_VARIABLES)
+    return Settings({name: os.environ[name] for name in names if name in os.environ})
