@@ -1,0 +1,47 @@
+"""What stands in the path and in the query of a request."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from provenloop.domain.recommendation import Severity
+from provenloop.entry.models.fields import Address, ForeignId, Line, Name, Namespace, WireModel, refusal
+
+MAX_PAGE = 100
+DEFAULT_PAGE = 25
+
+
+class PathParameters(WireModel):
+    """Every parameter that any path has; a request has those of its own path."""
+
+    memory: Annotated[str | None, Field(pattern=r"^[a-z0-9._-]{1,64}$", description="Name of the memory.")] = None
+    namespace: Namespace | None = None
+    subject: Annotated[Name | None, Field(description="The subject, in any spelling.")] = None
+    address: Annotated[Address | None, Field(description="Address of the grain.")] = None
+    id: Annotated[ForeignId | None, Field(description="Id of a recommendation, or any unique prefix of it.")] = None
+    run: Annotated[ForeignId | None, Field(description="Id of the pass.")] = None
+
+
+def _whole_number(value: object) -> Any:
+    """A query holds text only; nothing but plain digits is a number there."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 9:
+        return int(value)
+    raise refusal("must be a whole number")
+
+
+class QueueQuery(WireModel):
+    """Which part of the queue to show."""
+
+    status: Line = "pending"
+    severity: Severity | None = None
+    analyzer: Line | None = None
+    limit: Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=MAX_PAGE)] = DEFAULT_PAGE
+    cursor: Annotated[str | None, Field(min_length=1, max_length=2048)] = None
+
+
+class AuditQuery(WireModel):
+    """Which chain to read: that of one recommendation, or all of them."""
+
+    subject: Annotated[str | None, Field(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9:._-]+$")] = None
