@@ -1,0 +1,44 @@
+"""The queue of passes: FIFO, one group a memory, so that passes over one memory never run side by side.
+
+A group's and a message's id are digests: tenant and memory names together may be longer than SQS allows.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import botocore.session
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from provenloop.domain.canonical import canonical_json, sha256_hex
+from provenloop.domain.errors import UnavailableError
+from provenloop.domain.names import MemoryId
+
+_CONFIG = Config(connect_timeout=3, read_timeout=8, retries={"mode": "standard", "max_attempts": 3})
+
+
+class SqsPassQueue:
+    """Implements ``services.ports.PassQueue`` on one SQS FIFO queue."""
+
+    def __init__(self, queue_url: str, *, client: Any = None) -> None:
+        self._url = queue_url
+        self._client: Any = client or botocore.session.get_session().create_client("sqs", config=_CONFIG)
+
+    def send(self, memory: MemoryId, now: int) -> None:
+        """Ask for one pass; the same memory at the same instant is one message, however often it is sent.
+
+        Raises:
+            UnavailableError: the queue did not take it.
+        """
+        group = sha256_hex(canonical_json([memory.tenant, memory.name]))
+        try:
+            self._client.send_message(
+                QueueUrl=self._url,
+                MessageBody=json.dumps({"tenant": memory.tenant, "memory": memory.name}),
+                MessageGroupId=group,
+                MessageDeduplicationId=sha256_hex(canonical_json([group, now])),
+            )
+        except (ClientError, BotoCoreError) as error:
+            raise UnavailableError("the queue did not take the message; try again") from error
