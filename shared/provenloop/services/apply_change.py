@@ -1,0 +1,215 @@
+"""Apply: an approved proposal becomes one transaction with its audit entry, its inverse and its measurements.
+
+The checks run in a fixed order and a refusal writes nothing: scope, because, known, approved, applicable, destructive
+gate, same proposal as approved, evidence unchanged. The fused approve-and-apply checks all of both before it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from provenloop.domain.address import Addresses
+from provenloop.domain.audit import AuditEntry
+from provenloop.domain.checkpoint import GRACE_MS, HORIZONS_MS, Checkpoint, Watch
+from provenloop.domain.commit import LogEntry
+from provenloop.domain.errors import (
+    DestructiveGateError,
+    InvalidInputError,
+    StaleDecisionError,
+    TargetChangedError,
+)
+from provenloop.domain.grain import Grain
+from provenloop.domain.lifecycle import require_step
+from provenloop.domain.recommendation import FindingKey, Recommendation
+from provenloop.domain.records import Due, Undo
+from provenloop.services.call import Call
+from provenloop.services.change_set import (
+    ChangeContext,
+    ChangeSet,
+    addresses_read,
+    build_change_set,
+    require_unchanged,
+)
+from provenloop.services.commit_change import Refused, commit_change
+from provenloop.services.decision import Decision, find_recommendation, require_because, require_seen, transition
+from provenloop.services.ports import Failure, Put, Replace, Restate, Store, Write
+from provenloop.services.review import approval, reply_of, require_key
+
+DUE_CHECKPOINT = "checkpoint"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A checked apply: the recommendation as approved, what was read for it, and what approving it writes."""
+
+    stored: Recommendation
+    approved: Recommendation
+    because: str
+    key: FindingKey
+    grains: dict[str, Grain]
+    writes: Sequence[Write] = ()
+
+
+def apply(
+    store: Store,
+    call: Call,
+    prefix: str,
+    because: str,
+    *,
+    allow_destructive: bool = False,
+    proposal_digest: str | None = None,
+) -> dict[str, Any]:
+    """Apply an approved recommendation.
+
+    Returns:
+        ``{id, status, revision, proposal_digest, audit, rollbackable, created, changed, seq}``.
+
+    Raises:
+        ScopeDeniedError, InvalidInputError, NotFoundError, IllegalTransitionError, DestructiveGateError,
+        StaleDecisionError, TargetChangedError, ConflictError: refused; nothing was written.
+    """
+    call.require("apply")
+    reason = require_because(because)
+
+    def plan() -> Plan:
+        rec = find_recommendation(store, call, prefix)
+        require_step(rec.status, "applied", "applier")
+        require_seen(rec, proposal_digest)
+        return _checked(store, call, rec, rec, reason, allow_destructive=allow_destructive)
+
+    return _carry_out(store, call, f"apply/{prefix}", plan)
+
+
+def approve_and_apply(
+    store: Store,
+    call: Call,
+    prefix: str,
+    because: str,
+    *,
+    allow_destructive: bool = False,
+    proposal_digest: str | None = None,
+) -> dict[str, Any]:
+    """Approve a pending recommendation and apply it: two audit entries, one transaction.
+
+    Returns and raises as :func:`apply`, and SelfApprovalError; needs both scopes.
+    """
+    call.require("review")
+    call.require("apply")
+    reason = require_because(because)
+
+    def plan() -> Plan:
+        rec = find_recommendation(store, call, prefix)
+        approved, _, writes = approval(call, rec, reason, proposal_digest)
+        return _checked(store, call, rec, approved, reason, allow_destructive=allow_destructive, writes=writes)
+
+    return _carry_out(store, call, f"approve-and-apply/{prefix}", plan)
+
+
+def _checked(
+    store: Store,
+    call: Call,
+    stored: Recommendation,
+    approved: Recommendation,
+    because: str,
+    *,
+    allow_destructive: bool,
+    writes: Sequence[Write] = (),
+) -> Plan:
+    """Everything that can be refused, refused before anything is reserved or written."""
+    proposal = approved.proposal
+    if not proposal.operations:
+        raise InvalidInputError("there is nothing to apply: act in the host and acknowledge it", field="id")
+    if approved.destructive and not (allow_destructive and call.principal.has("admin")):
+        raise DestructiveGateError("a removal needs the scope admin and allow_destructive: true")
+    if approved.approval is None or approved.approval.digest != approved.proposal_digest:
+        raise StaleDecisionError("the proposal is not the one that was approved")
+    key, grains = store.change_context(call.memory, stored, addresses_read(proposal), call.now)
+    require_unchanged(proposal, grains)
+    return Plan(stored, approved, because, require_key(key), dict(grains), writes)
+
+
+def _carry_out(store: Store, call: Call, route: str, plan: Callable[[], Plan]) -> dict[str, Any]:
+    found: dict[str, Grain] = {}
+    checked: list[Plan] = []
+
+    def prepare() -> None:
+        checked[:] = [plan()]
+
+    def build(seq: int, addresses: Addresses) -> Decision:
+        context = ChangeContext(addresses, seq, call.principal.label, call.now, checked[0].grains, found)
+        return _decision(call, checked[0], build_change_set(checked[0].approved.proposal, context), seq)
+
+    return commit_change(store, call, route, prepare, build, lambda failures: _learn(found, failures))
+
+
+def _learn(found: dict[str, Grain], failures: Sequence[Failure]) -> Refused:
+    """What a refused transaction means: something to build in, a target that changed, or a race that was lost."""
+    changed: list[str] = []
+    for failure in failures:
+        if isinstance(failure.write, Restate) or not isinstance(failure.write.entity, Grain):
+            return "lost"
+        address = failure.write.entity.address
+        if isinstance(failure.write, Put) and isinstance(failure.found, Grain):
+            found[address] = failure.found
+        else:
+            changed.append(address)
+    if changed:
+        raise TargetChangedError(f"changed since it was proposed: {', '.join(sorted(changed))}")
+    return "again"
+
+
+def _decision(call: Call, plan: Plan, change: ChangeSet, seq: int) -> Decision:
+    """The transaction of an apply, and its answer."""
+    rec = plan.approved
+    effects = {"seq": seq, "created": change.created, "changed": change.changed, "proposal": rec.proposal_digest}
+    applied, entry, note = transition(call, rec, "applied", plan.because, effects)
+    applied = replace(applied, applied_at=call.now, rev=plan.stored.rev + 1)
+    key = replace(
+        plan.key,
+        open_id=None,
+        last_id=rec.id,
+        last_status="applied",
+        applied_id=rec.id,
+        applied_at=call.now,
+        applied_seq=seq,
+        rev=plan.key.rev + 1,
+    )
+    log = LogEntry(seq, f"{call.request_id}/{seq}", call.now, call.principal.label, tuple(change.changes))
+    writes: list[Write] = [
+        Put(log),
+        Replace(applied, expected=plan.stored.rev),
+        Replace(key, expected=plan.key.rev),
+        *plan.writes,
+        Put(entry),
+        Put(note),
+        Put(Undo(rec.id, seq, tuple(change.images))),
+        *change.writes,
+        *_measurements(rec, seq, call.now),
+    ]
+    return Decision(writes, _reply(applied, entry, change, seq))
+
+
+def _measurements(rec: Recommendation, seq: int, now: int) -> list[Write]:
+    """The checkpoints of an applied change, and the watch that counts for them."""
+    if rec.metric is None:
+        return []
+    writes: list[Write] = []
+    for horizon in HORIZONS_MS:
+        due_at = now + horizon + GRACE_MS
+        writes.append(Put(Checkpoint(rec.id, horizon, due_at)))
+        writes.append(Put(Due(due_at, DUE_CHECKPOINT, f"{rec.id}|{horizon}")))
+    if rec.metric.name == "tool_error_recurrence":
+        writes.append(Put(Watch(rec.id, rec.metric.subject_key, rec.metric.signature, now, seq)))
+    return writes
+
+
+def _reply(rec: Recommendation, entry: AuditEntry, change: ChangeSet, seq: int) -> dict[str, Any]:
+    return {
+        **reply_of(rec, entry),
+        "rollbackable": rec.rollbackable,
+        "created": change.created,
+        "changed": change.changed,
+        "seq": seq,
+    }

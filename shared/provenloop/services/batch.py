@@ -1,0 +1,292 @@
+"""A batch on its way into one transaction: which events fold together, and what each becomes.
+
+Events with one address fold into one slot's write. What is found in the store where a grain was to be put decides
+between duplicate, restatement, change and revival; the batch learns it from a refused transaction and is sent again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from provenloop.domain.address import Addresses
+from provenloop.domain.commit import Change, ChangeOp
+from provenloop.domain.errors import InvalidInputError, NotFoundError, TargetChangedError, TooLargeError
+from provenloop.domain.events import Event, Prepared, SupersedeEvent
+from provenloop.domain.grain import Grain, GrainDraft
+from provenloop.domain.recommendation import DAY_MS
+from provenloop.domain.records import History
+from provenloop.services.ports import Failure, Put, Replace, Restate, Write
+
+TOOL_CALL_KEPT_MS = 90 * DAY_MS
+MAX_WRITES = 98
+
+Outcome = Literal["stored", "duplicate", "restated", "changed", "revived"]
+_OPS: Mapping[Outcome, ChangeOp] = {
+    "stored": "add", "revived": "revive", "changed": "change", "restated": "restate",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One event of the batch with the address it gets."""
+
+    index: int
+    draft: GrainDraft
+    address: str
+    redacted: Mapping[str, int]
+    target: str | None = None
+    if_head: int | None = None
+
+    @classmethod
+    def of(
+        cls, index: int, event: Event, prepared: Prepared, addresses: Addresses, occurrence: tuple[str, ...]
+    ) -> Slot:
+        """The slot of an event; ``occurrence`` identifies an event that has no identity of its own."""
+        target = event.target if isinstance(event, SupersedeEvent) else None
+        if_head = event.if_head if isinstance(event, SupersedeEvent) else None
+        address = addresses.address(prepared.draft, occurrence)
+        return cls(index, prepared.draft, address, prepared.redacted, target, if_head)
+
+
+class Batch:
+    """Slots folded by address, and what was found in the store so far.
+
+    Args:
+        seq, by, now: the commit's number, its principal's label, its time.
+        request: names the request; what it made itself is a duplicate when it is sent again.
+        targets: the stored grains that supersede events name.
+    """
+
+    def __init__(
+        self,
+        slots: Sequence[Slot],
+        addresses: Addresses,
+        *,
+        seq: int,
+        by: str,
+        now: int,
+        request: str,
+        targets: Mapping[str, Grain],
+    ) -> None:
+        self._slots = slots
+        self._addresses = addresses
+        self._seq, self._by, self._now, self._request = seq, by, now, request
+        self._is_repeat = False
+        self._found: dict[str, Grain] = {}
+        self._targets = dict(targets)
+        self._groups: dict[str, list[Slot]] = {}
+        for slot in slots:
+            self._groups.setdefault(slot.address, []).append(slot)
+        self._require_apart()
+
+    def _require_apart(self) -> None:
+        """One transaction cannot write one grain twice."""
+        seen: set[str] = set()
+        for slot in self._slots:
+            if slot.target is None:
+                continue
+            field = f"events[{slot.index}].target"
+            if slot.target in self._groups:
+                raise InvalidInputError("another event of this request writes the same grain", field=field)
+            if slot.target in seen:
+                raise InvalidInputError("another event of this request supersedes the same grain", field=field)
+            seen.add(slot.target)
+
+    def learn(self, failures: Iterable[Failure]) -> None:
+        """Take in what a refused transaction found."""
+        for failure in failures:
+            wanted = failure.write.grain if isinstance(failure.write, Restate) else failure.write.entity
+            if not isinstance(wanted, Grain):
+                continue
+            known = self._targets if wanted.address in self._targets else self._found
+            if isinstance(failure.found, Grain):
+                known[wanted.address] = failure.found
+            else:
+                known.pop(wanted.address, None)
+
+    def writes(self) -> list[Write]:
+        """The grain writes of the transaction.
+
+        Raises:
+            NotFoundError, TargetChangedError, InvalidInputError: a supersede's target is not there or not current.
+            TooLargeError: the stored grains that change need more room than one transaction has.
+        """
+        writes: list[Write] = []
+        for slots in self._groups.values():
+            writes.extend(self._grain_writes(slots))
+        writes.extend(self._supersede(slot) for slot in self._superseding())
+        if len(writes) > MAX_WRITES:
+            raise TooLargeError("too many stored grains change in one request; send fewer events", field="events")
+        return writes
+
+    def _outcome(self, slots: Sequence[Slot]) -> Outcome:
+        """What the first event of a group becomes."""
+        if self._is_repeat:
+            return "duplicate"
+        found, draft = self._found.get(slots[0].address), slots[-1].draft
+        if found is None:
+            return "stored"
+        if draft.kind == "tool_call" or found.request == self._request:
+            return "duplicate"
+        if not found.is_current:
+            return "revived"
+        return "restated" if _same_fields(found, draft) else "changed"
+
+    def _grain_writes(self, slots: Sequence[Slot]) -> Iterator[Write]:
+        outcome = self._outcome(slots)
+        if outcome == "duplicate":
+            return
+        grain = self._grain(slots)
+        found = self._found.get(grain.address)
+        if found is None:
+            yield Put(grain)
+        elif outcome == "restated":
+            yield Restate(found, times=len(slots), at=self._now, expected=found.head_rev)
+        elif outcome == "changed":
+            yield Put(History(found))
+            yield Replace(_merged(found, grain), expected=found.head_rev, restated=len(slots))
+        else:
+            revived = replace(grain, head_rev=found.head_rev + 1, generation=found.generation + 1)
+            yield Put(History(found))
+            yield Replace(revived, expected=found.head_rev, counters=True)
+
+    def _grain(self, slots: Sequence[Slot]) -> Grain:
+        """The group as a grain: of facts stated twice in one batch, the later fields hold."""
+        is_call = slots[0].draft.kind == "tool_call"
+        chosen = slots[0] if is_call else slots[-1]
+        draft = chosen.draft
+        return Grain(
+            address=chosen.address,
+            kind=draft.kind,
+            namespace=draft.namespace,
+            body=draft.body,
+            recorded_at=self._now,
+            last_stated_at=self._now,
+            seq=self._seq,
+            by=self._by,
+            request=self._request,
+            stated=1 if is_call else len(slots),
+            occurred_at=draft.occurred_at,
+            valid_from=draft.valid_from,
+            valid_to=draft.valid_to,
+            expires_at=self._now + TOOL_CALL_KEPT_MS if is_call else None,
+            redacted=chosen.redacted,
+        )
+
+    @property
+    def counts_again(self) -> bool:
+        """Whether sending this batch twice would count something twice: then the request has to be remembered."""
+        return any(self._outcome(slots) in ("restated", "changed", "revived") for slots in self._groups.values())
+
+    def mark_repeated(self) -> None:
+        """This very request was stored before: nothing is left to do."""
+        self._is_repeat = True
+
+    def _superseding(self) -> list[Slot]:
+        """The supersede events that still have something to do."""
+        if self._is_repeat:
+            return []
+        return [slot for slot in self._slots if slot.target is not None and not self._already_superseded(slot)]
+
+    def _already_superseded(self, slot: Slot) -> bool:
+        target = self._targets.get(slot.target or "")
+        return target is not None and target.state == "superseded" and target.superseded_by == slot.address
+
+    def _supersede(self, slot: Slot) -> Replace:
+        target = self._targets.get(slot.target or "")
+        field = f"events[{slot.index}].target"
+        if target is None:
+            raise NotFoundError("no such grain", field=field)
+        if target.kind != slot.draft.kind:
+            raise InvalidInputError(f"a {target.kind} is superseded by a {target.kind} only", field=field)
+        if not target.is_current:
+            raise TargetChangedError(f"the grain is {target.state} already", field=field)
+        if slot.if_head is not None and slot.if_head != target.head_rev:
+            raise TargetChangedError(
+                f"the grain's head_rev is {target.head_rev}", field=f"events[{slot.index}].if_head"
+            )
+        gone = replace(
+            target, state="superseded", superseded_by=slot.address, head_rev=target.head_rev + 1, seq=self._seq
+        )
+        return Replace(gone, expected=target.head_rev)
+
+    def changes(self) -> tuple[Change, ...]:
+        """What the commit changes, in the order of the events."""
+        changes: list[Change] = []
+        for slots in self._groups.values():
+            outcome = self._outcome(slots)
+            if outcome != "duplicate":
+                changes.append(self._change(slots[0] if outcome == "stored" else slots[-1], _OPS[outcome]))
+        for slot in self._superseding():
+            target = self._targets.get(slot.target or "")
+            if target is not None:
+                changes.append(Change("supersede", target.kind, target.address, target.namespace))
+        return tuple(changes)
+
+    def _change(self, slot: Slot, op: ChangeOp) -> Change:
+        draft = slot.draft
+        is_call = draft.kind == "tool_call"
+        return Change(
+            op=op,
+            kind=draft.kind,
+            address=slot.address,
+            namespace=draft.namespace,
+            tool_key=self._addresses.tool_key(draft.namespace, draft.topic) if is_call else None,
+            signature=draft.signature,
+            is_error=draft.is_error,
+            occurred_at=draft.occurred_at,
+            valid_from=draft.valid_from,
+            valid_to=draft.valid_to,
+            session=self._addresses.short("session", draft.session) if draft.session else None,
+        )
+
+    def answers(self) -> list[Mapping[str, Any]]:
+        """One answer per event, in order."""
+        return [self._answer(slot) for slot in self._slots]
+
+    def _answer(self, slot: Slot) -> Mapping[str, Any]:
+        group = self._groups[slot.address]
+        outcome: str = self._outcome(group)
+        answer: dict[str, Any] = {"index": slot.index, "kind": slot.draft.kind, "address": slot.address}
+        if slot is not group[0]:
+            outcome = "duplicate" if slot.draft.kind == "tool_call" else "restated"
+            answer["same_as"] = group[0].index
+        answer["status"] = outcome
+        if slot.target is not None:
+            answer["superseded"] = slot.target
+        if outcome == "duplicate" and self._differs(slot, group[0]):
+            answer["differs"] = True
+        return answer
+
+    def _differs(self, slot: Slot, leader: Slot) -> bool:
+        """Whether a duplicate says something else than what is kept: the first is kept, the sender is told."""
+        found = self._found.get(slot.address)
+        if found is not None:
+            return dict(slot.draft.body) != dict(found.body)
+        return slot is not leader and dict(slot.draft.body) != dict(leader.draft.body)
+
+
+def _merged(found: Grain, grain: Grain) -> Grain:
+    """The current grain with the fields that were restated; what is not given stays, also when it was recorded."""
+    return replace(
+        grain,
+        body={**found.body, **grain.body},
+        request=found.request,
+        head_rev=found.head_rev + 1,
+        generation=found.generation,
+        recorded_at=found.recorded_at,
+        occurred_at=grain.occurred_at if grain.occurred_at is not None else found.occurred_at,
+        valid_from=grain.valid_from if grain.valid_from is not None else found.valid_from,
+        valid_to=grain.valid_to if grain.valid_to is not None else found.valid_to,
+    )
+
+
+def _same_fields(found: Grain, draft: GrainDraft) -> bool:
+    """Whether a restated fact or observation says nothing new: fields it does not give stay as they are."""
+    return (
+        {**found.body, **draft.body} == dict(found.body)
+        and draft.valid_from in (None, found.valid_from)
+        and draft.valid_to in (None, found.valid_to)
+    )

@@ -1,0 +1,159 @@
+"""A proposal as grain writes, with the images that undo them.
+
+The grains are read before anything is written: each target must still be current and at the revision the proposal
+names. What an ADD would create is written on the assumption that it is not there; where it is, the refused transaction
+tells, and the set is built again with what was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from provenloop.domain.address import Addresses
+from provenloop.domain.commit import Change, ChangeOp
+from provenloop.domain.errors import InvalidInputError, TargetChangedError
+from provenloop.domain.events import FactEvent, prepare
+from provenloop.domain.grain import Grain, GrainDraft, text_of
+from provenloop.domain.proposal import NewFact, Operation, Proposal, TextRef, plain, refs_of
+from provenloop.domain.records import BeforeImage, History
+from provenloop.services.ports import Put, Replace, Require, Write
+
+_HEAD_FIELDS = ("state", "superseded_by", "head_rev", "seq")
+
+
+@dataclass
+class ChangeSet:
+    """Writes, log changes and before-images of one apply."""
+
+    writes: list[Write] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    images: list[BeforeImage] = field(default_factory=list)
+    created: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+
+
+def addresses_read(proposal: Proposal) -> frozenset[str]:
+    """Every grain that applying needs to see: targets, and grains whose text is used."""
+    named = {address for operation in proposal.operations for address in operation.expects}
+    return frozenset(named | {ref.grain for ref in refs_of(proposal)})
+
+
+def require_unchanged(proposal: Proposal, grains: Mapping[str, Grain]) -> None:
+    """Refuse unless every target is current and at the revision the proposal names, and every text is there.
+
+    Raises:
+        TargetChangedError: naming the addresses.
+    """
+    gone = {
+        address
+        for operation in proposal.operations
+        for address, head_rev in operation.expects.items()
+        if not _is_as_expected(grains.get(address), head_rev)
+    }
+    gone |= {
+        ref.grain for ref in refs_of(proposal) if ref.grain not in grains or not text_of(grains[ref.grain], ref.field)
+    }
+    if gone:
+        raise TargetChangedError(f"changed since it was proposed: {', '.join(sorted(gone))}")
+
+
+def _is_as_expected(grain: Grain | None, head_rev: int) -> bool:
+    return grain is not None and grain.is_current and grain.head_rev == head_rev
+
+
+@dataclass(frozen=True)
+class ChangeContext:
+    """What a change set is built from: the commit's number, author and time, and the grains as read."""
+
+    addresses: Addresses
+    seq: int
+    by: str
+    now: int
+    grains: Mapping[str, Grain]
+    found: Mapping[str, Grain]
+
+
+def build_change_set(proposal: Proposal, context: ChangeContext) -> ChangeSet:
+    """The grain writes of a proposal.
+
+    Raises:
+        InvalidInputError: an operation that has no execution.
+    """
+    result = ChangeSet()
+    required: set[str] = set()
+    for operation in proposal.operations:
+        if operation.op == "ADD" and operation.fact is not None:
+            _add(result, operation.fact, context)
+        elif operation.op == "POINT" and operation.target and operation.into:
+            _point(result, operation, context, required)
+        else:
+            raise InvalidInputError(f"{operation.op} cannot be applied", field="proposal")
+    return result
+
+
+def _point(result: ChangeSet, operation: Operation, context: ChangeContext, required: set[str]) -> None:
+    """Supersede a grain by one that exists."""
+    loser, winner = context.grains[operation.target or ""], context.grains[operation.into or ""]
+    after = replace(
+        loser, state="superseded", superseded_by=winner.address, head_rev=loser.head_rev + 1, seq=context.seq
+    )
+    result.writes.append(Replace(after, expected=loser.head_rev))
+    if winner.address not in required:
+        required.add(winner.address)
+        result.writes.append(Require(winner, expected=winner.head_rev))
+    result.images.append(BeforeImage(loser.address, after.head_rev, _head_fields(loser)))
+    result.changes.append(Change("point", loser.kind, loser.address, loser.namespace))
+    result.changed.append(loser.address)
+
+
+def _add(result: ChangeSet, fact: NewFact, context: ChangeContext) -> None:
+    """Make a fact current: new, or a new generation of one that was superseded. One that is current stays as it is."""
+    draft = _fact_draft(fact, context.grains, context.now)
+    address = context.addresses.address(draft)
+    found = context.found.get(address)
+    grain = Grain(
+        address=address,
+        kind="fact",
+        namespace=draft.namespace,
+        body=draft.body,
+        recorded_at=context.now,
+        last_stated_at=context.now,
+        seq=context.seq,
+        by=context.by,
+    )
+    if found is None:
+        result.writes.append(Put(grain))
+        result.images.append(BeforeImage(address, grain.head_rev, None))
+        _note_created(result, grain, "add")
+    elif found.is_current:
+        result.writes.append(Require(found, expected=found.head_rev))
+    else:
+        revived = replace(grain, head_rev=found.head_rev + 1, generation=found.generation + 1)
+        result.writes += [Put(History(found)), Replace(revived, expected=found.head_rev, counters=True)]
+        result.images.append(BeforeImage(address, revived.head_rev, {}, history_rev=found.head_rev))
+        _note_created(result, revived, "revive")
+
+
+def _note_created(result: ChangeSet, grain: Grain, op: ChangeOp) -> None:
+    result.changes.append(Change(op, grain.kind, grain.address, grain.namespace))
+    result.created.append(grain.address)
+
+
+def _fact_draft(fact: NewFact, grains: Mapping[str, Grain], now: int) -> GrainDraft:
+    def resolve(ref: TextRef) -> str:
+        return text_of(grains[ref.grain], ref.field)
+
+    event = FactEvent(
+        namespace=fact.namespace,
+        subject=plain(fact.subject, resolve),
+        relation=plain(fact.relation, resolve),
+        object=plain(fact.object, resolve),
+        confidence=fact.confidence,
+        source="provenloop",
+    )
+    return prepare(event, now).draft
+
+
+def _head_fields(grain: Grain) -> dict[str, str | int | None]:
+    return {name: getattr(grain, name) for name in _HEAD_FIELDS}

@@ -1,0 +1,136 @@
+"""What every decision on a recommendation has in common.
+
+Checks run in one order: scope, because, known, step allowed, who may, what was seen; a refusal writes nothing. The
+change, its audit entry, its note and the answer to a repeated request are one transaction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from provenloop.domain.audit import AuditEntry, Note, author_of, head_after, next_entry
+from provenloop.domain.errors import (
+    AmbiguousPrefixError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+    SelfApprovalError,
+    StaleDecisionError,
+)
+from provenloop.domain.lifecycle import Status
+from provenloop.domain.recommendation import ID_CHARS, Recommendation
+from provenloop.services.call import Call
+from provenloop.services.ports import Put, Store, Write, WriteRefusedError
+from provenloop.services.replay import answered_before, replay_of
+
+MAX_BECAUSE_CHARS = 500
+_SALT_BYTES = 16
+_PREFIX = re.compile(rf"[a-z2-7]{{1,{ID_CHARS}}}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a decision writes (its audit entries and notes among it) and what it answers."""
+
+    writes: Sequence[Write]
+    reply: Mapping[str, Any]
+
+
+def require_because(because: str) -> str:
+    """The written reason, trimmed.
+
+    Raises:
+        InvalidInputError: blank, or over 500 characters.
+    """
+    trimmed = because.strip()
+    if not 1 <= len(trimmed) <= MAX_BECAUSE_CHARS:
+        raise InvalidInputError(f"a reason of 1 to {MAX_BECAUSE_CHARS} characters is needed", field="because")
+    return trimmed
+
+
+def find_recommendation(store: Store, call: Call, prefix: str) -> Recommendation:
+    """The one recommendation whose id starts with ``prefix``.
+
+    Raises:
+        NotFoundError: there is none.
+        AmbiguousPrefixError: there are several; the message says how many.
+    """
+    wanted = prefix.lower()
+    found = store.recommendations_by_prefix(call.memory, wanted, 2) if _PREFIX.match(wanted) else ()
+    if not found:
+        raise NotFoundError("no recommendation has that id", field="id")
+    if len(found) > 1:
+        count = store.count_recommendations(call.memory, wanted)
+        raise AmbiguousPrefixError(f"{count} recommendations have an id that starts so", field="id")
+    return found[0]
+
+
+def require_other_author(call: Call, rec: Recommendation) -> None:
+    """Refuse self-approval, also through a token that the creator minted.
+
+    Raises:
+        SelfApprovalError: somebody in the decider's lineage created the recommendation.
+    """
+    if set(call.principal.lineage) & set(rec.creators):
+        raise SelfApprovalError("whoever brought a finding up cannot approve it")
+
+
+def require_seen(rec: Recommendation, proposal_digest: str | None) -> None:
+    """Refuse a decision about another proposal than the stored one.
+
+    Raises:
+        StaleDecisionError: the digest the decider names is not the proposal's.
+    """
+    if proposal_digest is not None and proposal_digest != rec.proposal_digest:
+        raise StaleDecisionError("the proposal has changed since it was shown", field="proposal_digest")
+
+
+def transition(
+    call: Call, rec: Recommendation, after: Status, because: str, effects: Mapping[str, Any]
+) -> tuple[Recommendation, AuditEntry, Note]:
+    """The recommendation one step on, with the audit entry and note of that step. ``rev`` is moved by the writer."""
+    note = Note(rec.id, rec.chain.n + 1, call.entropy(_SALT_BYTES).hex(), because)
+    entry = next_entry(
+        rec.chain,
+        subject=rec.id,
+        before=rec.status,
+        after=after,
+        by=author_of(call.principal),
+        at=call.now,
+        note=note,
+        effects={"revision": rec.revision, **effects},
+    )
+    return replace(rec, status=after, updated_at=call.now, chain=head_after(entry)), entry, note
+
+
+def decide(store: Store, call: Call, route: str, build: Callable[[], Decision]) -> dict[str, Any]:
+    """Build a decision and write it, or answer again what the same request was answered before.
+
+    Raises:
+        LoopError: the decision is refused; nothing was written.
+        ConflictError: somebody decided at the same time.
+        IdempotencyMismatchError: the Idempotency-Key came with another body before.
+    """
+    decision: Decision | None = None
+    with answered_before(store, call, route) as earlier:
+        decision = build()
+    if earlier.reply is not None or decision is None:
+        return earlier.reply or {}
+    writes = list(decision.writes)
+    replay = replay_of(call, route, decision.reply)
+    if replay is not None:
+        writes.append(Put(replay))
+    with answered_before(store, call, route) as earlier:
+        try:
+            store.transact(call.memory, writes, call.now)
+        except WriteRefusedError as refused:
+            raise lost_race() from refused
+    return earlier.reply if earlier.reply is not None else dict(decision.reply)
+
+
+def lost_race() -> ConflictError:
+    """The error for a decision that came second."""
+    return ConflictError("somebody changed it at the same time; look at it again")

@@ -1,0 +1,296 @@
+"""Findings: drafts become stored recommendations, are refreshed, or are resolved when their cause is gone.
+
+Each change of a recommendation, its dedup key and its audit entry is one transaction, conditional on both revisions
+and on the pass's head: a pass that lost its lease stores nothing. Done twice with one evidence, it changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from provenloop.analyzers.contract import Analyzer, AppliedMark, Examination, Parameters, View
+from provenloop.domain.address import Addresses
+from provenloop.domain.audit import engine_author, head_after, next_entry
+from provenloop.domain.checkpoint import Watch
+from provenloop.domain.commit import PassHead
+from provenloop.domain.cooldown import ACKNOWLEDGED_MS
+from provenloop.domain.errors import BusyError
+from provenloop.domain.lifecycle import NEW, OPEN, Status, require_step
+from provenloop.domain.names import MemoryId
+from provenloop.domain.proposal import digest_of, shape_of
+from provenloop.domain.recommendation import (
+    Draft,
+    FindingKey,
+    Recommendation,
+    expiry_of,
+    family_of,
+    recommendation_id,
+)
+from provenloop.domain.records import Due
+from provenloop.services.lease import LeaseLostError
+from provenloop.services.ports import Failure, Put, Replace, Require, Store, Write, WriteRefusedError
+
+_MAX_ROUNDS = 5
+DUE_EXPIRY = "expiry"
+DUE_GROUP = "group"
+
+
+def group_ref(family: str, group: str) -> str:
+    """How a declared instant names one analyzer's group."""
+    return f"{family}|{group}"
+
+
+@dataclass
+class Findings:
+    """Settles the findings of one pass.
+
+    Args:
+        folds: gives the pass's head as it is now; every write requires its revision.
+        watches: by recommendation, with everything counted so far.
+    """
+
+    store: Store
+    memory: MemoryId
+    addresses: Addresses
+    now: int
+    folds: Callable[[], PassHead]
+    watches: Mapping[str, Watch] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    _stored: set[str] = field(default_factory=set)
+
+    def settle(self, analyzer: Analyzer, group: str, view: View, parameters: Parameters) -> Examination:
+        """Examine one group and bring its recommendations into line; what was examined.
+
+        Raises:
+            LeaseLostError: another pass took over.
+            BusyError: decisions on the same findings kept coming in between.
+        """
+        for _ in range(_MAX_ROUNDS):
+            before = Counter(self.counts)
+            try:
+                return self._settle_once(analyzer, group, view, parameters)
+            except WriteRefusedError as refused:
+                # What was stored before the collision stays counted; the rest is looked at again.
+                self.counts.update({name: before[name] - self.counts[name] for name in ("deduped", "suppressed")})
+                if any(_is_head(failure) for failure in refused.failures):
+                    raise LeaseLostError from refused
+        raise BusyError("decisions on the same findings keep coming in")
+
+    def _settle_once(self, analyzer: Analyzer, group: str, view: View, parameters: Parameters) -> Examination:
+        family = family_of(analyzer.manifest.id)
+        keys = {key.dedup_key: key for key in self.store.finding_keys(self.memory, family, group)}
+        examination = analyzer.examine(
+            view, parameters, self.now, lambda ns, parts: self._mark(family, keys, ns, parts)
+        )
+        drafts = {self._dedup_key(family, draft.namespace, draft.parts): draft for draft in examination.drafts}
+        wanted = [key.open_id for key in keys.values() if key.open_id]
+        opened = self.store.recommendations(self.memory, wanted) if wanted else {}
+        for dedup_key, draft in drafts.items():
+            key = keys.get(dedup_key) or FindingKey(dedup_key, family, group, rev=0)
+            self._settle_draft(analyzer, key, draft, opened.get(key.open_id or ""), parameters)
+        for dedup_key, key in keys.items():
+            rec = opened.get(key.open_id or "")
+            if rec is not None and dedup_key not in drafts:
+                self._close(rec, key, "resolved")
+        self.counts["proposed"] += len(drafts)
+        return examination
+
+    def _dedup_key(self, family: str, namespace: str, parts: Sequence[str]) -> str:
+        return self.addresses.short("finding", family, namespace, *parts)
+
+    def _mark(
+        self, family: str, keys: Mapping[str, FindingKey], namespace: str, parts: Sequence[str]
+    ) -> AppliedMark | None:
+        key = keys.get(self._dedup_key(family, namespace, parts))
+        if key is None or key.applied_at is None or key.applied_seq is None:
+            return None
+        return AppliedMark(key.applied_at, key.applied_seq, self.watches.get(key.applied_id or ""))
+
+    def _settle_draft(
+        self, analyzer: Analyzer, key: FindingKey, draft: Draft, rec: Recommendation | None, parameters: Parameters
+    ) -> None:
+        if rec is not None:
+            self.counts["deduped"] += rec.id not in self._stored
+            self._refresh(rec, draft)
+        elif key.cooldown_until is not None and key.cooldown_until > self.now:
+            self.counts["suppressed"] += 1
+        else:
+            self._propose(analyzer, key, draft, parameters)
+            self.counts["stored"] += 1
+
+    def _propose(self, analyzer: Analyzer, key: FindingKey, draft: Draft, parameters: Parameters) -> None:
+        rec = stamp(analyzer, key, draft, parameters, memory=self.memory, now=self.now)
+        entry = next_entry(
+            rec.chain,
+            subject=rec.id,
+            before=NEW,
+            after="pending",
+            by=engine_author(rec.creators[0]),
+            at=self.now,
+            effects={"revision": 1, "proposal": rec.proposal_digest, "severity": rec.severity},
+        )
+        rec = replace(rec, chain=head_after(entry))
+        opened = replace(key, open_id=rec.id, occurrences=key.occurrences + 1, rev=key.rev + 1)
+        self._write(
+            [
+                Put(rec),
+                Put(opened) if key.rev == 0 else Replace(opened, expected=key.rev),
+                Put(entry),
+                Put(Due(rec.expires_at, DUE_EXPIRY, rec.id)),
+            ]
+        )
+        self._stored.add(rec.id)
+
+    def _refresh(self, rec: Recommendation, draft: Draft) -> None:
+        """Bring an open recommendation up to date; frozen once approved, until its proposal would differ."""
+        differs = shape_of(draft.proposal) != shape_of(rec.proposal)
+        if rec.status == "approved" and differs:
+            self._revise(rec, draft, "pending", "changed")
+        elif rec.status == "pending" and (differs or _says_something_new(rec, draft)):
+            self._revise(rec, draft, "pending", "revised")
+        elif rec.status == "pending" and _moved(rec, draft):
+            self._write([Replace(replace(_refreshed(rec, draft, self.now), rev=rec.rev + 1), expected=rec.rev),
+                         *self._new_expiry(rec)])  # fmt: skip
+            self.counts["refreshed"] += 1
+
+    def _new_expiry(self, rec: Recommendation) -> list[Write]:
+        expires_at = expiry_of(self.now)
+        return [Put(Due(expires_at, DUE_EXPIRY, rec.id))] if expires_at > rec.expires_at else []
+
+    def _revise(self, rec: Recommendation, draft: Draft, status: Status, reason: str) -> None:
+        """A revision: the proposal as of now, and an audit entry that says so."""
+        require_step(rec.status, status, "engine")
+        revised = replace(
+            _refreshed(rec, draft, self.now),
+            severity=draft.severity,
+            proposal=draft.proposal,
+            proposal_digest=digest_of(draft.proposal),
+            destructive=draft.proposal.is_destructive,
+            rollbackable=draft.proposal.is_rollbackable,
+            count_at_revision=draft.count,
+            revision=rec.revision + 1,
+            rev=rec.rev + 1,
+            status=status,
+            reason=reason,
+            approval=None,
+        )
+        entry = next_entry(
+            rec.chain,
+            subject=rec.id,
+            before=rec.status,
+            after=status,
+            by=engine_author(rec.creators[0]),
+            at=self.now,
+            effects={"revision": revised.revision, "proposal": revised.proposal_digest, "reason": reason,
+                     "severity": revised.severity},
+        )  # fmt: skip
+        revised = replace(revised, chain=head_after(entry))
+        self._write([Replace(revised, expected=rec.rev), Put(entry), *self._new_expiry(rec)])
+        self.counts["refreshed"] += 1
+
+    def expire(self, rec_id: str) -> None:
+        """Let a recommendation age out, unless it was decided or refreshed meanwhile."""
+        rec = self.store.recommendations(self.memory, [rec_id]).get(rec_id)
+        if rec is None or rec.status not in OPEN or rec.expires_at > self.now:
+            return
+        key = self.store.finding_key(self.memory, rec.family, rec.group, rec.dedup_key)
+        if key is None:
+            return
+        try:
+            self._close(rec, replace(key, cooldown_until=self.now + ACKNOWLEDGED_MS), "aged")
+        except WriteRefusedError as refused:
+            if any(_is_head(failure) for failure in refused.failures):
+                raise LeaseLostError from refused
+
+    def _close(self, rec: Recommendation, key: FindingKey, reason: str) -> None:
+        require_step(rec.status, "expired", "engine")
+        entry = next_entry(
+            rec.chain,
+            subject=rec.id,
+            before=rec.status,
+            after="expired",
+            by=engine_author(rec.creators[0]),
+            at=self.now,
+            effects={"reason": reason},
+        )
+        closed = replace(
+            rec, status="expired", reason=reason, updated_at=self.now, rev=rec.rev + 1, chain=head_after(entry)
+        )
+        freed = replace(key, open_id=None, last_id=rec.id, last_status="expired", rev=key.rev + 1)
+        writes: list[Write] = [Replace(closed, expected=rec.rev), Replace(freed, expected=key.rev), Put(entry)]
+        if freed.cooldown_until is not None and freed.cooldown_until > self.now:
+            writes.append(Put(Due(freed.cooldown_until, DUE_GROUP, group_ref(rec.family, rec.group))))
+        self._write(writes)
+        self.counts["expired"] += 1
+
+    def _write(self, writes: list[Write]) -> None:
+        head = self.folds()
+        self.store.transact(self.memory, [Require(head, expected=head.rev), *writes], self.now)
+
+
+def stamp(
+    analyzer: Analyzer, key: FindingKey, draft: Draft, parameters: Parameters, *, memory: MemoryId, now: int
+) -> Recommendation:
+    """The recommendation a draft becomes: identity, origin and flags come from here, never from the analyzer."""
+    manifest = analyzer.manifest
+    return Recommendation(
+        id=recommendation_id(f"{memory.tenant}/{memory.name}", key.dedup_key, key.occurrences),
+        dedup_key=key.dedup_key,
+        family=key.family,
+        group=key.group,
+        occurrence=key.occurrences,
+        analyzer=manifest.id,
+        parameters=dict(parameters),
+        origin=manifest.trust,
+        namespace=draft.namespace,
+        target=draft.target,
+        summary=draft.summary,
+        severity=draft.severity,
+        proposal=draft.proposal,
+        proposal_digest=digest_of(draft.proposal),
+        destructive=draft.proposal.is_destructive,
+        rollbackable=draft.proposal.is_rollbackable,
+        evidence=draft.evidence,
+        count=draft.count,
+        confidence=draft.confidence,
+        created_at=now,
+        updated_at=now,
+        expires_at=expiry_of(now),
+        creators=(f"engine:{manifest.id}",),
+        metric=draft.metric,
+        count_at_revision=draft.count,
+        earlier=key.last_id,
+    )
+
+
+def _says_something_new(rec: Recommendation, draft: Draft) -> bool:
+    """Whether the evidence has grown into something a reviewer would want to see again."""
+    return draft.severity != rec.severity or draft.count >= 2 * rec.count_at_revision
+
+
+def _moved(rec: Recommendation, draft: Draft) -> bool:
+    """Whether there is other evidence than what is stored."""
+    return (rec.evidence, rec.count, rec.summary, rec.metric) != (
+        draft.evidence, draft.count, draft.summary, draft.metric
+    )  # fmt: skip
+
+
+def _refreshed(rec: Recommendation, draft: Draft, now: int) -> Recommendation:
+    """The recommendation with the figures as of now; proposal and severity stay."""
+    return replace(
+        rec,
+        evidence=draft.evidence,
+        count=draft.count,
+        confidence=draft.confidence,
+        summary=draft.summary,
+        target=draft.target,
+        metric=draft.metric,
+        updated_at=now,
+        expires_at=max(rec.expires_at, expiry_of(now)),
+    )
+
+
+def _is_head(failure: Failure) -> bool:
+    return isinstance(failure.write, Require) and isinstance(failure.write.entity, PassHead)

@@ -1,0 +1,149 @@
+"""Reading recommendations: the queue, and one of them with its proposal, evidence, metric and audit trail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from provenloop.domain.audit import verify_chain
+from provenloop.domain.errors import InvalidInputError
+from provenloop.domain.grain import Grain
+from provenloop.domain.instants import format_instant
+from provenloop.domain.lifecycle import OPEN, STATUSES, Status, steps_from
+from provenloop.domain.recommendation import SEVERITIES, Recommendation, family_of
+from provenloop.services.audit_trail import entry_line
+from provenloop.services.call import Call
+from provenloop.services.decision import find_recommendation
+from provenloop.services.memories import require_heads
+from provenloop.services.ports import Store
+from provenloop.services.texts import Texts, refs_within, render, target_text
+
+MAX_LIMIT = 100
+_TIMES = ("created_at", "updated_at", "expires_at")
+
+
+def list_recommendations(
+    store: Store,
+    call: Call,
+    *,
+    status: str = "pending",
+    severity: str | None = None,
+    analyzer: str | None = None,
+    limit: int = 25,
+    cursor: str | None = None,
+) -> dict[str, Any]:
+    """One page of the queue: severity descending, then age, then id.
+
+    Args:
+        status: one status, ``open``, or ``all``.
+        analyzer: an id or a family.
+
+    Returns:
+        ``{recommendations: [...], cursor}``; the cursor is None on the last page. Filters are applied to a page after
+        it is read, so a page may hold fewer than ``limit`` rows and still have a cursor.
+
+    Raises:
+        ScopeDeniedError, NotFoundError, InvalidInputError.
+    """
+    call.require("read")
+    statuses = _statuses(status)
+    if severity is not None and severity not in SEVERITIES:
+        raise InvalidInputError(f"unknown severity; one of {', '.join(SEVERITIES)}", field="severity")
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidInputError(f"1 to {MAX_LIMIT}", field="limit")
+    page = store.queue(call.memory, statuses, limit=limit, cursor=cursor)
+    if not page.rows:
+        require_heads(store, call.memory)
+    rows = [row for row in page.rows if _is_wanted(row, severity, analyzer)]
+    texts = Texts(
+        store, call.memory, (ref for row in rows for ref in refs_within([row["target"], row["summary"]])), call.now
+    )
+    return {"recommendations": [_shown(row, texts) for row in rows], "cursor": page.cursor}
+
+
+def _statuses(status: str) -> Sequence[Status]:
+    if status == "all":
+        return STATUSES
+    if status == "open":
+        return tuple(known for known in STATUSES if known in OPEN)
+    chosen = tuple(known for known in STATUSES if known == status)
+    if not chosen:
+        raise InvalidInputError(f"unknown status; one of {', '.join(STATUSES)}, open, all", field="status")
+    return chosen
+
+
+def _is_wanted(row: Mapping[str, Any], severity: str | None, analyzer: str | None) -> bool:
+    is_analyzer = analyzer is None or analyzer in (row["analyzer"], family_of(row["analyzer"]))
+    return is_analyzer and severity in (None, row["severity"])
+
+
+def _shown(row: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
+    """A stored row as callers see it."""
+    args = texts.joined(row["summary"]["args"])
+    times = {name: format_instant(row[name]) for name in _TIMES}
+    return {
+        **row,
+        **times,
+        "target": target_text(texts.joined(row["target"])),
+        "summary": render(row["summary"]["template"], args),
+        "details": args,
+    }
+
+
+def show_recommendation(store: Store, call: Call, prefix: str) -> dict[str, Any]:
+    """One recommendation, whole.
+
+    Returns:
+        Its fields, ``proposal`` with texts joined, ``evidence`` as grains, ``metric``, ``checkpoints``, ``audit`` with
+        reasons, ``verified`` (whether its chain holds) and ``next`` (the statuses that may follow).
+
+    Raises:
+        ScopeDeniedError, NotFoundError, AmbiguousPrefixError.
+    """
+    call.require("read")
+    rec = find_recommendation(store, call, prefix)
+    fields = asdict(rec)
+    texts = Texts(store, call.memory, refs_within(fields), call.now)
+    evidence = store.grains(call.memory, rec.evidence, call.now)
+    entries = tuple(store.audit_entries(call.memory, rec.id))
+    notes = store.notes(call.memory, rec.id)
+    broken = verify_chain(rec.id, entries, head=rec.chain, status=rec.status)
+    return {
+        **_shown({name: value for name, value in fields.items() if name not in _INNER}, texts),
+        "proposal": texts.joined(fields["proposal"]),
+        "evidence": [_evidence(address, evidence.get(address)) for address in rec.evidence],
+        "metric": _metric(rec),
+        "checkpoints": [asdict(checkpoint) for checkpoint in store.checkpoints(call.memory, rec.id)],
+        "audit": [entry_line(entry, notes.get(entry.n)) for entry in entries],
+        "verified": broken is None,
+        "next": list(steps_from(rec.status)),
+    }
+
+
+_INNER = ("proposal", "evidence", "metric", "chain", "approval", "creators", "dedup_key", "group", "rev")
+
+
+def _evidence(address: str, grain: Grain | None) -> dict[str, Any]:
+    if grain is None or grain.state == "forgotten":
+        return {"address": address, "state": "forgotten"}
+    occurred = grain.occurred_at if grain.occurred_at is not None else grain.recorded_at
+    return {
+        "address": address,
+        "kind": grain.kind,
+        "namespace": grain.namespace,
+        "state": grain.state,
+        "occurred_at": format_instant(occurred),
+        "body": dict(grain.body),
+    }
+
+
+def _metric(rec: Recommendation) -> dict[str, Any] | None:
+    if rec.metric is None:
+        return None
+    return {
+        "name": rec.metric.name,
+        "baseline_errors": rec.metric.baseline_errors,
+        "baseline_calls": rec.metric.baseline_calls,
+        "window_days": rec.metric.window_days,
+    }

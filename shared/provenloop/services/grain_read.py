@@ -1,0 +1,83 @@
+"""Reading grains: one by its address, all about one subject."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from provenloop.domain.address import Addresses, is_address
+from provenloop.domain.errors import InvalidInputError, NotFoundError
+from provenloop.domain.grain import Grain, text_of
+from provenloop.domain.instants import format_instant
+from provenloop.domain.text import normalise
+from provenloop.services.call import Call
+from provenloop.services.memories import require_heads
+from provenloop.services.ports import Store
+
+
+def show_grain(store: Store, call: Call, address: str) -> dict[str, Any]:
+    """One grain.
+
+    Raises:
+        ScopeDeniedError, InvalidInputError, NotFoundError.
+    """
+    call.require("read")
+    if not is_address(address):
+        raise InvalidInputError("an address is 64 hex digits", field="address")
+    grain = store.grains(call.memory, [address], call.now).get(address)
+    if grain is None:
+        require_heads(store, call.memory)
+        raise NotFoundError("no grain has that address", field="address")
+    return shown(grain, call.now)
+
+
+def show_entity(store: Store, call: Call, namespace: str, subject: str) -> dict[str, Any]:
+    """All facts about one subject of a namespace, in whatever spelling, latest last.
+
+    Returns:
+        ``{namespace, subject, facts: [...]}``; superseded facts are among them, marked by their state.
+
+    Raises:
+        ScopeDeniedError, NotFoundError: no such memory or namespace.
+    """
+    call.require("read")
+    heads = require_heads(store, call.memory)
+    if namespace not in heads.log.namespaces:
+        raise NotFoundError("no such namespace", field="namespace")
+    prefix = Addresses(heads.log.key).entity_prefix("fact", namespace, subject)
+    found = [
+        grain
+        for grain in store.grains_by_prefix(call.memory, prefix, call.now)
+        if grain.kind == "fact"
+        and grain.namespace == namespace
+        and normalise(text_of(grain, "subject")) == normalise(subject)
+    ]
+    facts = [shown(grain, call.now) for grain in sorted(found, key=Grain.recency)]
+    return {"namespace": namespace, "subject": subject, "facts": facts}
+
+
+def shown(grain: Grain, now: int) -> dict[str, Any]:
+    """A grain as callers see it; times are RFC 3339."""
+    times = {
+        name: None if at is None else format_instant(at)
+        for name, at in (
+            ("occurred_at", grain.occurred_at),
+            ("recorded_at", grain.recorded_at),
+            ("last_stated_at", grain.last_stated_at),
+            ("valid_from", grain.valid_from),
+            ("valid_to", grain.valid_to),
+        )
+    }
+    return {
+        "address": grain.address,
+        "kind": grain.kind,
+        "namespace": grain.namespace,
+        "state": grain.state,
+        "live": grain.is_live(now),
+        "superseded_by": grain.superseded_by,
+        "head_rev": grain.head_rev,
+        "generation": grain.generation,
+        "stated": grain.stated,
+        "seq": grain.seq,
+        **times,
+        **dict(grain.body),
+    }

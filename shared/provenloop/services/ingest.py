@@ -1,0 +1,145 @@
+"""Ingest: a batch of events becomes one commit.
+
+Two round trips: reserve a number in the log, then one transaction of the grains and the log entry. Where some grains
+are there already, the refusal says which, and the transaction is sent again with those as duplicates or restatements.
+A batch is stored whole or not at all, and sending it again stores nothing twice: an event without an identity of its
+own is identified by the caller's Idempotency-Key and its place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from provenloop.domain.address import Addresses
+from provenloop.domain.commit import LogEntry, LogHead, count_new
+from provenloop.domain.errors import BusyError, InvalidInputError, TooLargeError
+from provenloop.domain.events import MAX_AHEAD_MS, Event, Prepared, StatedEvent, SupersedeEvent, prepare
+from provenloop.domain.records import Replay
+from provenloop.services.batch import Batch, Slot
+from provenloop.services.call import Call
+from provenloop.services.memories import unknown_memory
+from provenloop.services.ports import Put, Reservation, Store, Write, WriteRefusedError
+from provenloop.services.replay import replay_of, require_same_body
+
+MAX_EVENTS = 90
+WAKE_SLOT_MS = 300_000
+_MAX_ROUNDS = 6
+
+
+def record_events(store: Store, call: Call, events: Sequence[Event]) -> dict[str, Any]:
+    """Store a batch of validated events.
+
+    Returns:
+        ``{seq, events: [{index, kind, address, status, ...}], redacted: {kind: n}}`` with one answer per event.
+
+    Raises:
+        ScopeDeniedError, NotFoundError, InvalidInputError, TooLargeError, BusyError: nothing was stored.
+        TargetChangedError: a supersede's target is not current any more; nothing was stored.
+    """
+    call.require("write")
+    _check(call, events)
+    prepared = [prepare(_stated(event), call.now) for event in events]
+    for _ in range(_MAX_ROUNDS):
+        head = _reserve(store, call, prepared)
+        batch = _batch(store, call, head, events, prepared)
+        if _commit(store, call, head, batch):
+            return _answer(head.seq, batch, prepared)
+    raise BusyError("other writers keep changing the same grains; try again")
+
+
+def _check(call: Call, events: Sequence[Event]) -> None:
+    if not events:
+        raise InvalidInputError("at least one event is needed", field="events")
+    if len(events) > MAX_EVENTS:
+        raise TooLargeError(f"at most {MAX_EVENTS} events a request", field="events")
+    for index, event in enumerate(events):
+        at = _stated(event).occurred_at
+        if at is not None and at > call.now + MAX_AHEAD_MS:
+            raise InvalidInputError("more than 5 minutes in the future", field=f"events[{index}].occurred_at")
+
+
+def _stated(event: Event) -> StatedEvent:
+    return event.by if isinstance(event, SupersedeEvent) else event
+
+
+def _reserve(store: Store, call: Call, prepared: Sequence[Prepared]) -> LogHead:
+    drafts = [item.draft for item in prepared]
+    reservation = Reservation(
+        grains=len(drafts),
+        errors=sum(1 for draft in drafts if draft.is_error),
+        namespaces=frozenset(draft.namespace for draft in drafts),
+        at=call.now,
+        wake_at=next_slot(call.now),
+    )
+    head = store.reserve(call.memory, reservation)
+    if head is None:
+        raise unknown_memory()
+    return head
+
+
+def next_slot(now: int) -> int:
+    """The next 5-minute mark: when the dispatcher looks at what was written now."""
+    return (now // WAKE_SLOT_MS + 1) * WAKE_SLOT_MS
+
+
+def _batch(store: Store, call: Call, head: LogHead, events: Sequence[Event], prepared: Sequence[Prepared]) -> Batch:
+    addresses = Addresses(head.key)
+    request = call.idempotency_key or call.request_id
+    slots = [
+        Slot.of(index, event, item, addresses, (call.memory.name, call.principal.id, request, str(index)))
+        for index, (event, item) in enumerate(zip(events, prepared, strict=True))
+    ]
+    targets = [slot.target for slot in slots if slot.target is not None]
+    return Batch(
+        slots,
+        addresses,
+        seq=head.seq,
+        by=call.principal.label,
+        now=call.now,
+        request=addresses.short("request", call.principal.id, request),
+        targets=store.grains(call.memory, targets, call.now) if targets else {},
+    )
+
+
+def _commit(store: Store, call: Call, head: LogHead, batch: Batch) -> bool:
+    """Whether the batch is stored; False when its number was taken and a new one is needed."""
+    commit_id = f"{call.request_id}/{head.seq}"
+    for _ in range(_MAX_ROUNDS):
+        writes: list[Write] = [Put(_entry(call, head.seq, commit_id, batch)), *batch.writes(), *_memo(call, batch)]
+        try:
+            store.transact(call.memory, writes, call.now)
+        except WriteRefusedError as refused:
+            found = {type(failure.found): failure.found for failure in refused.failures}
+            taken, repeated = found.get(LogEntry), found.get(Replay)
+            if isinstance(taken, LogEntry):
+                # Ours when a reply was lost after the store had written; else a pass gave the number up as dead.
+                return taken.commit_id == commit_id
+            if isinstance(repeated, Replay):
+                require_same_body(call, repeated)
+                batch.mark_repeated()
+            batch.learn(refused.failures)
+            continue
+        return True
+    raise BusyError("other writers keep changing the same grains; try again")
+
+
+def _memo(call: Call, batch: Batch) -> list[Write]:
+    """Remembers a request that counts what is there already: a put that fails cannot tell that it was sent before."""
+    replay = replay_of(call, "events", {}) if batch.counts_again else None
+    return [Put(replay)] if replay is not None else []
+
+
+def _entry(call: Call, seq: int, commit_id: str, batch: Batch) -> LogEntry:
+    changes = batch.changes()
+    grains, errors = count_new(changes)
+    return LogEntry(seq, commit_id, call.now, call.principal.label, changes, grains, errors)
+
+
+def _answer(seq: int, batch: Batch, prepared: Sequence[Prepared]) -> dict[str, Any]:
+    redacted: Counter[str] = Counter()
+    for item in prepared:
+        redacted.update(item.redacted)
+    answers: list[Mapping[str, Any]] = batch.answers()
+    return {"seq": seq, "events": answers, "redacted": dict(sorted(redacted.items()))}

@@ -1,0 +1,276 @@
+"""What the use cases need from the outside, as Protocols; ``adapters`` implements them.
+
+Writes are values. A list of them is one transaction: all or nothing, and each write carries the condition it assumes.
+A refused transaction tells which writes failed and what was found in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from provenloop.domain.audit import AuditEntry, Note
+from provenloop.domain.checkpoint import Checkpoint, Watch
+from provenloop.domain.commit import Heads, LogEntry, LogHead, PassHead, TimerHead
+from provenloop.domain.grain import Grain
+from provenloop.domain.lifecycle import Status
+from provenloop.domain.names import MemoryId
+from provenloop.domain.recommendation import FindingKey, Recommendation
+from provenloop.domain.records import Due, History, Label, MemoryRecord, Replay, Run, Token, Undo
+from provenloop.domain.rollup import Rollup, RowId, ToolWindow
+
+Entity = (
+    Grain | History | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint | Watch
+    | Due | Undo | Run | Replay | AuditEntry | Note | Token | MemoryRecord | Label
+)  # fmt: skip
+
+Entropy = Callable[[int], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Store something that must not be there yet (or has expired)."""
+
+    entity: Entity
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Store a new version of something whose stored revision must be ``expected``.
+
+    A grain's counters stay as they are, since others may be moving them, unless ``counters`` says to set them too;
+    ``restated`` counts that many more statements, the last at the grain's ``last_stated_at``.
+    """
+
+    entity: Entity
+    expected: int
+    counters: bool = False
+    restated: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Delete something; ``expected`` is its stored revision, ``stated`` a grain's counter, where they must hold."""
+
+    entity: Entity
+    expected: int | None = None
+    stated: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Require:
+    """Change nothing, but insist that the stored revision is ``expected``."""
+
+    entity: Entity
+    expected: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restate:
+    """Count one more statement of a current grain, whose head must be at ``expected``."""
+
+    grain: Grain
+    times: int
+    at: int
+    expected: int
+
+
+Write = Put | Replace | Remove | Require | Restate
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One write whose condition did not hold; ``found`` is what is stored there, None when nothing is."""
+
+    index: int
+    write: Write
+    found: Entity | None
+
+
+class WriteRefusedError(Exception):
+    """A transaction was refused as a whole because conditions did not hold. Nothing was written.
+
+    Never reaches a caller: each use case turns it into the answer that fits.
+    """
+
+    def __init__(self, failures: Sequence[Failure]) -> None:
+        super().__init__(f"{len(failures)} conditions did not hold")
+        self.failures = tuple(failures)
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """What a committer asks of the log head: one number, counting this many new grains and failed calls.
+
+    ``namespaces`` are those the commit writes into. ``wake_at`` is when the dispatcher should look, if nothing
+    earlier is planned.
+    """
+
+    grains: int
+    errors: int
+    namespaces: frozenset[str]
+    at: int
+    wake_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePage:
+    """One page of the review queue; ``cursor`` is None on the last one."""
+
+    rows: tuple[Mapping[str, Any], ...]
+    cursor: str | None
+
+
+class GrainReader(Protocol):
+    """Read-only access to grains; strongly consistent."""
+
+    def grains(self, memory: MemoryId, addresses: Iterable[str], now: int) -> Mapping[str, Grain]:
+        """The stored ones among the addresses; expired ones are left out."""
+
+    def grains_by_prefix(self, memory: MemoryId, prefix: str, now: int) -> tuple[Grain, ...]:
+        """All grains whose address starts so, in address order."""
+
+    def clusters(self, memory: MemoryId) -> tuple[str, ...]:
+        """Every (topic, relation) prefix there is; reads the whole memory, for full sweeps only."""
+
+    def history(self, memory: MemoryId, address: str) -> tuple[Grain, ...]:
+        """Earlier versions of a grain, oldest first."""
+
+    def history_row(self, memory: MemoryId, address: str, head_rev: int) -> Grain | None:
+        """The version of a grain that had this ``head_rev``."""
+
+
+class LoopReader(Protocol):
+    """Read-only access to the loop's own records; strongly consistent but for the queue."""
+
+    def heads(self, memory: MemoryId) -> Heads | None:
+        """The three head items in one query; None when the memory does not exist."""
+
+    def log_entries(self, memory: MemoryId, after: int, upto: int) -> tuple[LogEntry, ...]:
+        """The entries with ``after < seq <= upto`` that are there, in order."""
+
+    def log_entries_at(self, memory: MemoryId, numbers: Iterable[int]) -> Mapping[int, LogEntry]:
+        """Those of the numbered entries that are there."""
+
+    def rollups(self, memory: MemoryId, ids: Iterable[RowId], now: int) -> tuple[Rollup, ...]:
+        """The stored ones among the rows."""
+
+    def tool_window(self, memory: MemoryId, tool_key: str, first_day: str, last_day: str) -> ToolWindow:
+        """All rows of one tool from ``first_day`` to ``last_day``, both included."""
+
+    def tool_keys(self, memory: MemoryId) -> tuple[str, ...]:
+        """Every tool that has rollups; reads all of them, for full sweeps only."""
+
+    def finding_keys(self, memory: MemoryId, family: str, group: str) -> tuple[FindingKey, ...]:
+        """All dedup keys known in one analyzer's group."""
+
+    def change_context(
+        self, memory: MemoryId, rec: Recommendation, addresses: Iterable[str], now: int
+    ) -> tuple[FindingKey | None, Mapping[str, Grain]]:
+        """A recommendation's dedup key and the named grains, in one round trip."""
+
+    def finding_key(self, memory: MemoryId, family: str, group: str, dedup_key: str) -> FindingKey | None:
+        """One dedup key."""
+
+    def recommendations(self, memory: MemoryId, ids: Iterable[str]) -> Mapping[str, Recommendation]:
+        """The stored ones among the ids."""
+
+    def recommendations_by_prefix(self, memory: MemoryId, prefix: str, limit: int) -> tuple[Recommendation, ...]:
+        """Recommendations whose id starts so, at most ``limit``."""
+
+    def count_recommendations(self, memory: MemoryId, prefix: str) -> int:
+        """How many ids start so."""
+
+    def queue(self, memory: MemoryId, statuses: Sequence[Status], *, limit: int, cursor: str | None) -> QueuePage:
+        """Queue rows by severity descending, created_at, id. From an index that may be late."""
+
+    def watches(self, memory: MemoryId) -> tuple[Watch, ...]:
+        """All watches that are still counting."""
+
+    def checkpoints(self, memory: MemoryId, recommendation: str) -> tuple[Checkpoint, ...]:
+        """The planned measurements of one recommendation, shortest horizon first."""
+
+    def due(self, memory: MemoryId, upto: int, limit: int) -> tuple[Due, ...]:
+        """Declared instants up to ``upto``, earliest first."""
+
+    def due_present(self, memory: MemoryId, wanted: Iterable[Due]) -> frozenset[Due]:
+        """Which of the declared instants are already planted."""
+
+    def undo(self, memory: MemoryId, recommendation: str) -> Undo | None:
+        """The inverse of an apply."""
+
+    def run(self, memory: MemoryId, run_id: str) -> Run | None:
+        """A stored pass outcome."""
+
+    def replay(self, memory: MemoryId, key: str, now: int) -> Replay | None:
+        """An unexpired replay record."""
+
+    def audit_entries(self, memory: MemoryId, subject: str | None = None) -> Iterator[AuditEntry]:
+        """Entries by subject and number, all pages."""
+
+    def notes(self, memory: MemoryId, subject: str) -> Mapping[int, Note]:
+        """The notes of a subject by entry number."""
+
+    def all_recommendations(self, memory: MemoryId) -> Iterator[Recommendation]:
+        """Every recommendation by id, all pages."""
+
+
+class Store(GrainReader, LoopReader, Protocol):
+    """Everything a use case may do to one memory."""
+
+    def create_memory(self, memory: MemoryId, record: MemoryRecord, key: bytes) -> bool:
+        """Make the memory's heads and registry row in one transaction; False when it was there already."""
+
+    def memories(self, tenant: str) -> tuple[MemoryRecord, ...]:
+        """A tenant's memories by name."""
+
+    def reserve(self, memory: MemoryId, reservation: Reservation) -> LogHead | None:
+        """Take the next number of the log; None when the memory does not exist.
+
+        Raises:
+            InvalidInputError: the memory would have more than 100 namespaces.
+        """
+
+    def transact(self, memory: MemoryId, writes: Sequence[Write], now: int) -> None:
+        """All the writes or none.
+
+        Raises:
+            WriteRefusedError: conditions did not hold.
+            BusyError: other transactions kept colliding.
+            UnavailableError: the store did not answer; whether it wrote is unknown.
+            TooLargeError: over a limit of the store.
+        """
+
+    def usage(self) -> tuple[float, float]:
+        """Read and write units this process has used so far; differences tell what an operation cost."""
+
+    def clear_wake(self, memory: MemoryId, seq: int) -> None:
+        """Forget that the memory is dirty, unless a number after ``seq`` has been reserved."""
+
+
+class TokenStore(Protocol):
+    """Credentials; apart from :class:`Store`, since they belong to no memory."""
+
+    def token(self, digest: str) -> Token | None:
+        """The token whose secret has this SHA-256; strongly consistent."""
+
+    def put_token(self, token: Token, now: int) -> bool:
+        """Store a new token and claim its label in one transaction; False when the label is taken."""
+
+
+class WakeIndex(Protocol):
+    """Finds memories with something to do; used by the dispatcher only."""
+
+    def due_memories(self, now: int) -> tuple[MemoryId, ...]:
+        """Memories whose wake time has come, each once."""
+
+    def claim(self, memory: MemoryId, now: int, until: int) -> bool:
+        """Claim a memory until ``until``; False when another dispatcher holds it."""
+
+
+class PassQueue(Protocol):
+    """Where the dispatcher puts memories that want a pass."""
+
+    def send(self, memory: MemoryId, now: int) -> None:
+        """Ask for one pass over the memory."""

@@ -1,0 +1,140 @@
+"""Review: approve and reject. Approving changes a status; it changes nothing in the memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from provenloop.domain.audit import AuditEntry
+from provenloop.domain.commit import TimerHead
+from provenloop.domain.cooldown import cooldown_ms
+from provenloop.domain.errors import IntegrityError
+from provenloop.domain.lifecycle import require_step
+from provenloop.domain.recommendation import Approval, FindingKey, Recommendation
+from provenloop.domain.records import Due
+from provenloop.services.call import Call
+from provenloop.services.decision import (
+    Decision,
+    decide,
+    find_recommendation,
+    require_because,
+    require_other_author,
+    require_seen,
+    transition,
+)
+from provenloop.services.findings import DUE_GROUP, group_ref
+from provenloop.services.memories import require_heads
+from provenloop.services.ports import Put, Replace, Store, Write
+
+
+def approve(
+    store: Store, call: Call, prefix: str, because: str, *, proposal_digest: str | None = None
+) -> dict[str, Any]:
+    """Approve a pending recommendation; its proposal is frozen from now on.
+
+    Returns:
+        ``{id, status, revision, proposal_digest, audit}``.
+
+    Raises:
+        ScopeDeniedError, InvalidInputError, NotFoundError, IllegalTransitionError, SelfApprovalError,
+        StaleDecisionError, ConflictError: refused; nothing was written.
+    """
+    call.require("review")
+    reason = require_because(because)
+
+    def build() -> Decision:
+        rec = find_recommendation(store, call, prefix)
+        approved, entry, writes = approval(call, rec, reason, proposal_digest)
+        return Decision([Replace(bumped(approved), expected=rec.rev), *writes], reply_of(approved, entry))
+
+    return decide(store, call, f"approve/{prefix}", build)
+
+
+def approval(
+    call: Call, rec: Recommendation, because: str, proposal_digest: str | None
+) -> tuple[Recommendation, AuditEntry, list[Write]]:
+    """The approved recommendation, and its audit entry and note as writes."""
+    require_step(rec.status, "approved", "reviewer")
+    require_other_author(call, rec)
+    require_seen(rec, proposal_digest)
+    approved, entry, note = transition(call, rec, "approved", because, {"proposal": rec.proposal_digest})
+    stamped = replace(approved, approval=Approval(rec.proposal_digest, call.now, call.principal.lineage))
+    return stamped, entry, [Put(entry), Put(note)]
+
+
+def reject(
+    store: Store, call: Call, prefix: str, because: str, *, proposal_digest: str | None = None
+) -> dict[str, Any]:
+    """Reject a recommendation, or withdraw an approval. Its dedup key is quiet for 7, 14, 28, 56, 90 ... days.
+
+    Returns:
+        As :func:`approve`, and ``cooldown_until`` (epoch ms).
+
+    Raises:
+        ScopeDeniedError, InvalidInputError, NotFoundError, IllegalTransitionError, StaleDecisionError, ConflictError.
+    """
+    call.require("review")
+    reason = require_because(because)
+
+    def build() -> Decision:
+        rec = find_recommendation(store, call, prefix)
+        require_step(rec.status, "rejected", "reviewer")
+        require_seen(rec, proposal_digest)
+        key = require_key(store.finding_key(call.memory, rec.family, rec.group, rec.dedup_key))
+        until = call.now + cooldown_ms(key.strikes)
+        rejected, entry, note = transition(call, rec, "rejected", reason, {"strikes": key.strikes + 1})
+        writes: list[Write] = [Replace(bumped(rejected), expected=rec.rev), Put(entry), Put(note)]
+        writes.append(Replace(struck(key, rec, "rejected", until), expected=key.rev))
+        writes += plant(store, call, Due(until, DUE_GROUP, group_ref(rec.family, rec.group)))
+        return Decision(writes, {**reply_of(rejected, entry), "cooldown_until": until})
+
+    return decide(store, call, f"reject/{prefix}", build)
+
+
+def struck(key: FindingKey, rec: Recommendation, status: Any, until: int) -> FindingKey:
+    """The dedup key after a strike: free, and quiet until then."""
+    return replace(
+        key,
+        open_id=None,
+        last_id=rec.id,
+        last_status=status,
+        strikes=key.strikes + 1,
+        cooldown_until=until,
+        rev=key.rev + 1,
+    )
+
+
+def plant(store: Store, call: Call, due: Due) -> list[Write]:
+    """Declare an instant from outside a pass: the row, and the memory's timer where that was later."""
+    writes: list[Write] = [] if store.due_present(call.memory, [due]) else [Put(due)]
+    timer = require_heads(store, call.memory).timer
+    if timer.due_at is None or timer.due_at > due.due_at:
+        writes.append(Replace(TimerHead(timer.rev + 1, due.due_at), expected=timer.rev))
+    return writes
+
+
+def require_key(key: FindingKey | None) -> FindingKey:
+    """The dedup key of a stored recommendation.
+
+    Raises:
+        IntegrityError: it is missing.
+    """
+    if key is None:
+        raise IntegrityError("a recommendation's dedup key is missing")
+    return key
+
+
+def bumped(rec: Recommendation) -> Recommendation:
+    """The recommendation at its next revision of storage."""
+    return replace(rec, rev=rec.rev + 1)
+
+
+def reply_of(rec: Recommendation, entry: AuditEntry) -> dict[str, Any]:
+    """What a decision answers."""
+    return {
+        "id": rec.id,
+        "status": rec.status,
+        "revision": rec.revision,
+        "proposal_digest": rec.proposal_digest,
+        "audit": entry.id,
+    }

@@ -1,0 +1,77 @@
+"""Joins the texts that recommendations refer to. A forgotten or expired grain shows as ``[forgotten]``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from provenloop.domain.grain import text_of
+from provenloop.domain.names import MemoryId
+from provenloop.domain.proposal import FORGOTTEN_TEXT, TextRef
+from provenloop.services.ports import GrainReader
+
+TEMPLATES: Mapping[str, str] = {
+    "tool_failure.cluster": "{tool} failed {errors} of {calls} calls ({percent} %) with: {signature}",
+    "tool_failure.tool": "{tool} failed {errors} of {calls} calls ({percent} %) in {signatures} different ways",
+    "contradiction.functional": "{subject} has {values} values of {relation} at once; the latest is {keep}",
+}
+
+
+class Texts:
+    """Resolves references after one batch read of all the grains they name."""
+
+    def __init__(self, reader: GrainReader, memory: MemoryId, refs: Iterable[TextRef], now: int) -> None:
+        wanted = dict.fromkeys(ref.grain for ref in refs)
+        self._grains = reader.grains(memory, wanted, now) if wanted else {}
+
+    def resolve(self, ref: TextRef) -> str:
+        """The text a reference stands for."""
+        grain = self._grains.get(ref.grain)
+        return (text_of(grain, ref.field) if grain is not None else "") or FORGOTTEN_TEXT
+
+    def joined(self, value: Any) -> Any:
+        """A JSON value with every reference in it replaced by its text."""
+        if isinstance(value, TextRef):
+            return self.resolve(value)
+        if is_ref(value):
+            return self.resolve(TextRef(value["grain"], value["field"]))
+        if isinstance(value, Mapping):
+            return {name: self.joined(item) for name, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.joined(item) for item in value]
+        return value
+
+
+def is_ref(value: Any) -> bool:
+    """Whether a JSON value is a stored reference."""
+    return isinstance(value, Mapping) and set(value) == {"grain", "field"}
+
+
+def refs_within(value: Any) -> Iterator[TextRef]:
+    """Every reference inside a JSON value."""
+    if isinstance(value, TextRef):
+        yield value
+    elif is_ref(value):
+        yield TextRef(value["grain"], value["field"])
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from refs_within(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from refs_within(item)
+
+
+def render(template: str, args: Mapping[str, Any]) -> str:
+    """A summary's text. A missing argument shows as such; an unknown template names itself."""
+
+    class Visible(dict[str, Any]):
+        def __missing__(self, name: str) -> str:
+            return f"<{name} missing>"
+
+    pattern = TEMPLATES.get(template)
+    return pattern.format_map(Visible(args)) if pattern is not None else f"<{template}>"
+
+
+def target_text(target: Mapping[str, Any]) -> str:
+    """``scheme:part/part`` of a joined target."""
+    return f"{target['scheme']}:{'/'.join(target['parts'])}"
