@@ -1,0 +1,103 @@
+"""AWS errors to ours: the one place where an error code of DynamoDB is looked at.
+
+A failed condition is for the caller to judge. Throttling, conflicts between transactions, timeouts and server errors
+are outside reasons that trying again may cure. What breaks a limit can never succeed. Everything else is a fault of
+ours. No message of AWS leaves this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from pynamodb.exceptions import CancellationReason, PynamoDBException, TransactWriteError
+
+from provenloop.domain.errors import BusyError, InternalError, LoopError, TooLargeError, UnavailableError
+
+T = TypeVar("T")
+
+CONDITION_FAILED = "ConditionalCheckFailedException"
+TRANSACTION_CANCELED = "TransactionCanceledException"
+REASON_CONDITION_FAILED = "ConditionalCheckFailed"
+#: Reasons and codes that name a passing collision or overload of the store.
+COLLISIONS = frozenset({"TransactionConflict", "TransactionConflictException", "TransactionInProgressException"})
+OVERLOADS = frozenset(
+    {
+        "ProvisionedThroughputExceeded",
+        "ProvisionedThroughputExceededException",
+        "ThrottlingError",
+        "ThrottlingException",
+        "Throttling",
+        "RequestLimitExceeded",
+        "LimitExceededException",
+        "InternalServerError",
+        "InternalFailure",
+        "ServiceUnavailable",
+        "ServiceUnavailableException",
+        "ReplicatedWriteConflictException",
+    }
+)
+OVER_LIMIT = frozenset(
+    {"ItemCollectionSizeLimitExceeded", "ItemCollectionSizeLimitExceededException", "ValidationError"}
+)
+#: Faults of set-up or of our own requests.
+OURS = frozenset(
+    {
+        "AccessDeniedException",
+        "ExpiredTokenException",
+        "IdempotentParameterMismatchException",
+        "MissingAuthenticationTokenException",
+        "ResourceNotFoundException",
+        "UnrecognizedClientException",
+        "ValidationException",
+    }
+)
+
+
+def is_condition_failure(error: PynamoDBException) -> bool:
+    """Whether a single write was refused by its condition."""
+    return error.cause_response_code == CONDITION_FAILED
+
+
+def failed_conditions(error: TransactWriteError) -> Sequence[tuple[int, CancellationReason]]:
+    """The writes of a transaction whose conditions did not hold, by their place in it."""
+    return [
+        (index, reason)
+        for index, reason in enumerate(error.cancellation_reasons)
+        if reason is not None and reason.code == REASON_CONDITION_FAILED
+    ]
+
+
+def is_collision(error: PynamoDBException) -> bool:
+    """Whether another transaction held one of the items: the same request may succeed at once."""
+    codes = {error.cause_response_code}
+    if isinstance(error, TransactWriteError):
+        codes |= {reason.code for reason in error.cancellation_reasons if reason is not None}
+    return bool(codes & COLLISIONS)
+
+
+def translated(error: PynamoDBException) -> LoopError:
+    """The error of ours that stands for one of the store."""
+    code = error.cause_response_code
+    codes = {code} if code != TRANSACTION_CANCELED else set()
+    if isinstance(error, TransactWriteError):
+        codes |= {reason.code for reason in error.cancellation_reasons if reason is not None}
+    if codes & COLLISIONS:
+        return BusyError("other writers keep changing the same items; try again")
+    if codes & OVER_LIMIT:
+        return TooLargeError("the change is over a limit of the store")
+    if codes & OURS:
+        return InternalError("the store refused the request")
+    return UnavailableError("the store did not answer in time; try again")
+
+
+def translating(call: Callable[[], T]) -> T:
+    """The result of ``call``, with the store's errors turned into ours.
+
+    Raises:
+        LoopError: see :func:`translated`.
+    """
+    try:
+        return call()
+    except PynamoDBException as error:
+        raise translated(error) from error

@@ -1,0 +1,127 @@
+"""The head items of a memory: the log's counters, the passes' watermarks, the timer.
+
+``0#LOG`` is moved by every committer with one ADD and is never part of a transaction, so that writers do not collide
+on it.
+"""
+
+from __future__ import annotations
+
+from pynamodb.expressions.condition import Condition, size
+from pynamodb.expressions.update import Action
+
+from provenloop.adapters.dynamodb import keys, table
+from provenloop.adapters.dynamodb.items import entity_of, row_of
+from provenloop.adapters.dynamodb.keys import Key, partition
+from provenloop.adapters.dynamodb.rows import Row, number_of
+from provenloop.domain.commit import Heads, LogHead, PassHead, TimerHead
+from provenloop.domain.errors import IntegrityError, InvalidInputError
+from provenloop.domain.names import MemoryId
+from provenloop.domain.records import MemoryRecord
+from provenloop.services.ports import Reservation
+
+MAX_NAMESPACES = 100
+LOG_TYPE = "log_head"
+
+
+def read(memory: MemoryId) -> Heads | None:
+    """All heads in one query; None when the memory does not exist."""
+    found = {row.sk: row for row in table.query(partition(memory, "HEAD"), Row.sk.startswith(keys.HEADS_PREFIX))}
+    if keys.LOG_HEAD not in found:
+        return None
+    folds = entity_of(found[keys.PASS_HEAD])
+    timer = entity_of(found[keys.TIMER_HEAD])
+    if not isinstance(folds, PassHead) or not isinstance(timer, TimerHead):
+        raise IntegrityError("a head item is not what its key says")
+    return Heads(_log_head(found[keys.LOG_HEAD]), folds, timer)
+
+
+def create(memory: MemoryId, record: MemoryRecord, key: bytes, pause: table.Pause) -> bool:
+    """Make the heads and the registry row of a memory; False when it is there already."""
+    log = Row(
+        partition(memory, "HEAD"),
+        keys.LOG_HEAD,
+        type=LOG_TYPE,
+        seq=0,
+        grains=0,
+        errors=0,
+        secret=key,
+        created_at=record.created_at,
+        reserved_at=record.created_at,
+    )
+    transaction = table.Transaction()
+    absent = Row.sk.does_not_exist()
+    for row in (log, row_of(memory, PassHead(rev=1)), row_of(memory, TimerHead(rev=1)), row_of(memory, record)):
+        transaction.put(row, absent)
+    try:
+        table.commit(transaction, pause)
+    except table.RefusedError:
+        return False
+    return True
+
+
+def reserve(memory: MemoryId, wanted: Reservation) -> LogHead | None:
+    """Take the next number; None when the memory does not exist.
+
+    Raises:
+        InvalidInputError: the memory would have over 100 namespaces.
+    """
+    row = Row(partition(memory, "HEAD"), keys.LOG_HEAD)
+    if table.update(
+        row, _reservation(memory, wanted, wanted.namespaces), _room_for(wanted.namespaces, len(wanted.namespaces))
+    ):
+        return _log_head(row)
+    return _reserve_among_known(memory, wanted)
+
+
+def _reserve_among_known(memory: MemoryId, wanted: Reservation) -> LogHead | None:
+    """The first try counted every namespace as new; count only those that really are."""
+    stored = table.get(Key(partition(memory, "HEAD"), keys.LOG_HEAD))
+    if stored is None:
+        return None
+    new = wanted.namespaces - frozenset(stored.namespaces or ())
+    row = Row(partition(memory, "HEAD"), keys.LOG_HEAD)
+    if table.update(row, _reservation(memory, wanted, new), _room_for(new, len(new))):
+        return _log_head(row)
+    raise InvalidInputError(f"a memory has at most {MAX_NAMESPACES} namespaces", field="events")
+
+
+def _room_for(namespaces: frozenset[str], count: int) -> Condition:
+    """The memory exists, and ``count`` more namespaces fit."""
+    condition: Condition = Row.seq.exists()
+    if namespaces:
+        room: Condition = size(Row.namespaces) <= MAX_NAMESPACES - count  # type: ignore[no-untyped-call]
+        condition = condition & (Row.namespaces.does_not_exist() | room)
+    return condition
+
+
+def _reservation(memory: MemoryId, wanted: Reservation, namespaces: frozenset[str]) -> list[Action]:
+    actions: list[Action] = [
+        Row.seq.add(1),
+        Row.grains.add(wanted.grains),
+        Row.errors.add(wanted.errors),
+        Row.reserved_at.set(wanted.at),
+        Row.wake.set(keys.wake_shard(memory)),
+        Row.wake_at.set(Row.wake_at | wanted.wake_at),
+    ]
+    if namespaces:
+        actions.append(Row.namespaces.add(set(namespaces)))
+    return actions
+
+
+def clear_wake(memory: MemoryId, seq: int) -> None:
+    """Take the memory out of the wake index, unless more has been reserved since."""
+    row = Row(partition(memory, "HEAD"), keys.LOG_HEAD)
+    table.update(row, [Row.wake.remove(), Row.wake_at.remove()], (Row.seq == seq) & Row.wake.exists())
+
+
+def _log_head(row: Row) -> LogHead:
+    return LogHead(
+        seq=int(row.seq),
+        grains=int(row.grains),
+        errors=int(row.errors),
+        key=row.secret,
+        created_at=int(row.created_at),
+        reserved_at=int(row.reserved_at),
+        namespaces=frozenset(row.namespaces or ()),
+        wake_at=number_of(row.wake_at),
+    )

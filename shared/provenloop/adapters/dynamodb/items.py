@@ -1,0 +1,182 @@
+"""Entities to items and back: where each is stored, and what stands beside its document.
+
+One ``Form`` per entity type. Reading dispatches on the item's ``type``; an item of an unknown type or a newer version
+is an integrity error, never guessed at.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from provenloop.adapters.dynamodb import keys
+from provenloop.adapters.dynamodb.codec import decode, encode, plain
+from provenloop.adapters.dynamodb.keys import Key
+from provenloop.adapters.dynamodb.rows import ROW_VERSION, Row, pack, unpack
+from provenloop.domain.audit import AuditEntry, Note
+from provenloop.domain.canonical import canonical_json
+from provenloop.domain.checkpoint import Checkpoint, Watch
+from provenloop.domain.commit import LogEntry, PassHead, TimerHead
+from provenloop.domain.errors import IntegrityError
+from provenloop.domain.grain import Grain
+from provenloop.domain.instants import day_start_ms
+from provenloop.domain.names import MemoryId
+from provenloop.domain.recommendation import FindingKey, Recommendation, severity_rank
+from provenloop.domain.records import Due, History, Label, MemoryRecord, Replay, Run, Token, Undo
+from provenloop.domain.rollup import ROLLUP_KEPT_DAYS, SignatureDay, ToolDay
+from provenloop.services.ports import Entity
+
+DAY_S = 86_400
+REPLAY_KEPT_S = DAY_S
+RUN_KEPT_S = 90 * DAY_S
+
+#: Fields of a recommendation that its row in the queue shows.
+QUEUE_FIELDS = (
+    "id", "analyzer", "origin", "namespace", "target", "summary", "severity", "status", "count", "confidence",
+    "created_at", "updated_at", "expires_at", "destructive", "rollbackable", "revision", "proposal_digest",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Form:
+    """How one entity type is stored: ``name`` marks its items, ``sort`` gives the sort key in ``item_class``."""
+
+    name: str
+    cls: type[Any]
+    sort: Callable[[Any], str]
+    item_class: str = ""
+    revision: str | None = None
+    beside: Callable[[MemoryId, Any], Mapping[str, Any]] = lambda _memory, _entity: {}
+    key: Callable[[MemoryId, Any], Key] | None = None
+
+
+def _grain_doc(grain: Grain) -> str:
+    """A grain's document without what stands beside it."""
+    return encode(replace(grain, head_rev=1, stated=1, last_stated_at=0))
+
+
+def _seconds(at: int | None) -> int | None:
+    return None if at is None else -(-at // 1000)
+
+
+def _beside_grain(_memory: MemoryId, grain: Grain) -> Mapping[str, Any]:
+    return {"stated": grain.stated, "last_stated_at": grain.last_stated_at, "ttl": _seconds(grain.expires_at)}
+
+
+def _beside_recommendation(memory: MemoryId, rec: Recommendation) -> Mapping[str, Any]:
+    fields = plain(rec)
+    return {
+        "queue_pk": keys.queue_partition(memory, rec.status),
+        "queue_sk": keys.queue_order(severity_rank(rec.severity), rec.created_at, rec.id),
+        "row": canonical_json({name: fields[name] for name in QUEUE_FIELDS}),
+    }
+
+
+def _beside_timer(memory: MemoryId, timer: TimerHead) -> Mapping[str, Any]:
+    if timer.due_at is None:
+        return {}
+    return {"wake": keys.wake_shard(memory), "wake_at": timer.due_at}
+
+
+def _ttl_of_day(_memory: MemoryId, row: ToolDay | SignatureDay) -> Mapping[str, Any]:
+    return {"ttl": day_start_ms(row.day) // 1000 + (ROLLUP_KEPT_DAYS + 1) * DAY_S}
+
+
+FORMS: tuple[Form, ...] = (
+    Form("grain", Grain, lambda grain: grain.address, "GRAIN", "head_rev", _beside_grain),
+    Form("history", History, lambda row: keys.history(row.grain.address, row.grain.head_rev), "GRAIN"),
+    Form("log", LogEntry, lambda entry: keys.log_entry(entry.seq), "LOG"),
+    Form("pass", PassHead, lambda _head: keys.PASS_HEAD, "HEAD", "rev"),
+    Form("timer", TimerHead, lambda _head: keys.TIMER_HEAD, "HEAD", "rev", _beside_timer),
+    Form("tool_day", ToolDay, lambda row: keys.tool_day(row.tool_key, row.day), "INDEX", "rev", _ttl_of_day),
+    Form(
+        "signature_day",
+        SignatureDay,
+        lambda row: keys.signature_day(row.tool_key, row.day, row.signature),
+        "INDEX",
+        "rev",
+        _ttl_of_day,
+    ),
+    Form("due", Due, lambda row: keys.due(row.due_at, row.what, row.ref), "INDEX"),
+    Form(
+        "recommendation", Recommendation, lambda rec: keys.recommendation(rec.id), "LOOP", "rev", _beside_recommendation
+    ),
+    Form("key", FindingKey, lambda key: keys.finding_key(key.family, key.group, key.dedup_key), "LOOP", "rev"),
+    Form("checkpoint", Checkpoint, lambda row: keys.checkpoint(row.recommendation, row.horizon_ms), "LOOP", "rev"),
+    Form("watch", Watch, lambda row: keys.watch(row.tool_key, row.recommendation), "LOOP", "rev"),
+    Form("undo", Undo, lambda row: keys.undo(row.recommendation), "LOOP"),
+    Form("run", Run, lambda row: keys.run(row.id), "LOOP", None, lambda _m, run: {"ttl": run.at // 1000 + RUN_KEPT_S}),
+    Form("audit", AuditEntry, lambda entry: keys.chain(entry.subject, entry.n), "AUDIT"),
+    Form("note", Note, lambda note: keys.chain(note.subject, note.n), "NOTE"),
+    Form(
+        "replay",
+        Replay,
+        lambda row: str(row.key),
+        "REPLAY",
+        None,
+        lambda _memory, row: {"ttl": row.at // 1000 + REPLAY_KEPT_S},
+    ),
+    Form(
+        "token", Token, lambda _token: keys.TOKEN_SORT, revision="rev", key=lambda _m, token: keys.token(token.digest)
+    ),
+    Form(
+        "memory", MemoryRecord, lambda row: row.name, key=lambda m, row: Key(keys.registry(m.tenant), f"MEM#{row.name}")
+    ),
+    Form("label", Label, lambda row: row.label, key=lambda m, row: keys.label(m.tenant, row.label)),
+)
+_BY_CLASS: Mapping[type[Any], Form] = {form.cls: form for form in FORMS}
+_BY_TYPE: Mapping[str, Form] = {form.name: form for form in FORMS}
+
+
+def form_of(entity: Entity) -> Form:
+    """How an entity's type is stored."""
+    return _BY_CLASS[type(entity)]
+
+
+def key_of(memory: MemoryId, entity: Entity) -> Key:
+    """Where an entity is stored."""
+    form = form_of(entity)
+    if form.key is not None:
+        return form.key(memory, entity)
+    return Key(keys.partition(memory, form.item_class), form.sort(entity))
+
+
+def row_of(memory: MemoryId, entity: Entity) -> Row:
+    """The item that holds an entity."""
+    form = form_of(entity)
+    pk, sk = key_of(memory, entity)
+    beside = {name: value for name, value in form.beside(memory, entity).items() if value is not None}
+    row = Row(pk, sk, type=form.name, version=ROW_VERSION, **beside)
+    if form.revision is not None:
+        row.rev = getattr(entity, form.revision)
+    if isinstance(entity, AuditEntry):
+        row.text = entity.text
+        row.doc = pack(canonical_json({"subject": entity.subject, "n": entity.n, "at": entity.at}))
+    else:
+        row.doc = pack(_grain_doc(entity) if isinstance(entity, Grain) else encode(entity))
+    return row
+
+
+def entity_of(row: Row) -> Entity:
+    """The entity an item holds.
+
+    Raises:
+        IntegrityError: unknown type or newer version, or a document that cannot be read.
+    """
+    form = _BY_TYPE.get(row.type)
+    if form is None or row.version > ROW_VERSION or row.doc is None:
+        raise IntegrityError("a stored item has an unknown form")
+    text = unpack(row.doc)
+    if form.cls is AuditEntry:
+        return _audit_of(row, text)
+    entity = cast(Entity, decode(form.cls, text))
+    if isinstance(entity, Grain):
+        return replace(entity, head_rev=int(row.rev), stated=int(row.stated), last_stated_at=int(row.last_stated_at))
+    return entity
+
+
+def _audit_of(row: Row, text: str) -> AuditEntry:
+    fields = json.loads(text)
+    return AuditEntry(subject=fields["subject"], n=fields["n"], text=row.text, at=fields["at"])

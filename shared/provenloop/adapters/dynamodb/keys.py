@@ -1,0 +1,212 @@
+"""Every key of the one table. No other module builds or takes apart a key.
+
+``M`` = ``T#<tenant>#M#<memory>``. Each class of items has a partition of its own, so that IAM can separate the
+functions' rights by leading key. Free text never stands in a key: it enters as a digest under the memory's key.
+Numbers are padded to 12 digits, instants (epoch ms) to 15.
+
+| question | read | partition | sort key |
+|---|---|---|---|
+| what is new, who holds the lease, when is something due? | one query | M#HEAD | begins_with ``0#`` |
+| take the next number | update | M#HEAD | ``0#LOG`` |
+| entries after a number | query | M#LOG | ``L#<seq>`` between |
+| one grain; one entity; one (subject, relation) | get; query | M#GRAIN | ``<address>``; its first 8 or 16 characters |
+| a grain's earlier versions | query | M#GRAIN | begins_with ``H#<address>#`` |
+| one tool's window | query | M#INDEX | ``R#TOOL#<tool key>#<day>[#<signature>]`` between |
+| what is due | query | M#INDEX | ``D#<instant>#<what>#<ref>`` up to now |
+| one recommendation; those of a prefix | get; query | M#LOOP | ``REC#<id>``; begins_with |
+| dedup keys of one group | query | M#LOOP | begins_with ``KEY#<family>#<group>#`` |
+| checkpoints of a recommendation | query | M#LOOP | begins_with ``CHK#<id>#`` |
+| all counting watches | query | M#LOOP | begins_with ``WATCH#`` |
+| inverse of an apply; outcome of a pass | get | M#LOOP | ``UNDO#<id>``; ``RUN#<id>`` |
+| the audit chain of a subject; all chains | query | M#AUDIT | begins_with ``<subject>#``; all |
+| the reasons of a subject | query | M#NOTE | begins_with ``<subject>#`` |
+| has this request been answered? | get | M#REPLAY | ``<digest>`` |
+| the review queue of one status | query of index ``queue`` | M#Q#<status> | ``<3 - severity>#<created>#<id>`` |
+| memories with something to do | query of index ``due`` | WAKE#<shard> | instant up to now |
+| a tenant's memories, labels | query, get | T#<tenant>#REG | ``MEM#<name>``, ``LABEL#<label digest>``, ``TOK#<id>`` |
+| a token | get | TOKEN#<sha256> | ``TOKEN`` |
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import NamedTuple
+
+from provenloop.domain.names import MemoryId
+
+WAKE_SHARDS = 8
+HEADS_PREFIX = "0#"
+LOG_HEAD = "0#LOG"
+PASS_HEAD = "0#PASS"
+TIMER_HEAD = "0#TIMER"
+TOKEN_SORT = "TOKEN"
+RECOMMENDATION_PREFIX = "REC#"
+WATCH_PREFIX = "WATCH#"
+MEMORY_PREFIX = "MEM#"
+TOOL_PREFIX = "R#TOOL#"
+#: Sorts after every digit, letter and '#': the upper end of a range of sort keys.
+LAST = "~"
+
+
+class Key(NamedTuple):
+    """Primary key of one item."""
+
+    pk: str
+    sk: str
+
+
+def number(value: int) -> str:
+    """A count or revision inside a sort key."""
+    return f"{value:012d}"
+
+
+def instant(at: int) -> str:
+    """An instant (epoch ms) inside a sort key."""
+    return f"{at:015d}"
+
+
+def memory_prefix(memory: MemoryId) -> str:
+    """What all partitions of one memory begin with."""
+    return f"T#{memory.tenant}#M#{memory.name}"
+
+
+def partition(memory: MemoryId, item_class: str) -> str:
+    """The partition of one item class of a memory: HEAD, LOG, GRAIN, INDEX, LOOP, AUDIT, NOTE or REPLAY."""
+    return f"{memory_prefix(memory)}#{item_class}"
+
+
+def memory_of(pk: str) -> MemoryId:
+    """The memory a partition key belongs to (names hold no ``#``)."""
+    _, tenant, _, name, *_ = pk.split("#")
+    return MemoryId(tenant, name)
+
+
+def registry(tenant: str) -> str:
+    """The partition of a tenant's own items."""
+    return f"T#{tenant}#REG"
+
+
+def token(digest: str) -> Key:
+    """A token, found by the SHA-256 of its secret."""
+    return Key(f"TOKEN#{digest}", TOKEN_SORT)
+
+
+def label(tenant: str, text: str) -> Key:
+    """The claim on a token label."""
+    return Key(registry(tenant), f"LABEL#{sha256(text.encode()).hexdigest()[:32]}")
+
+
+def log_entry(seq: int) -> str:
+    """Sort key of a log entry."""
+    return f"L#{number(seq)}"
+
+
+def seq_of(sort: str) -> int:
+    """The number of a log entry, from its sort key."""
+    return int(sort.removeprefix("L#"))
+
+
+def history(address: str, head_rev: int) -> str:
+    """Sort key of a grain's earlier version."""
+    return f"{history_prefix(address)}{number(head_rev)}"
+
+
+def history_prefix(address: str) -> str:
+    """What the sort keys of all earlier versions of a grain begin with."""
+    return f"H#{address}#"
+
+
+def tool_day(tool_key: str, day: str) -> str:
+    """Sort key of a tool's totals of one UTC day."""
+    return f"{TOOL_PREFIX}{tool_key}#{day}"
+
+
+def tool_key_of(sort: str) -> str:
+    """The tool a rollup row belongs to."""
+    return sort.removeprefix(TOOL_PREFIX).split("#", 1)[0]
+
+
+def signature_day(tool_key: str, day: str, signature: str) -> str:
+    """Sort key of one signature's counts of one UTC day."""
+    return f"{tool_day(tool_key, day)}#{signature}"
+
+
+def due(at: int, what: str, ref: str) -> str:
+    """Sort key of a declared instant."""
+    return f"{due_upto(at)}{what}#{ref}"
+
+
+def due_upto(at: int) -> str:
+    """What the sort keys of the instants at ``at`` begin with."""
+    return f"D#{instant(at)}#"
+
+
+def finding_key(family: str, group: str, dedup_key: str) -> str:
+    """Sort key of what is known of one dedup key."""
+    return f"{finding_group(family, group)}{dedup_key}"
+
+
+def finding_group(family: str, group: str) -> str:
+    """What the sort keys of one analyzer's group begin with."""
+    return f"KEY#{family}#{group}#"
+
+
+def recommendation(rec_id: str) -> str:
+    """Sort key of a recommendation; also of a prefix of its id."""
+    return f"{RECOMMENDATION_PREFIX}{rec_id}"
+
+
+def checkpoint(rec_id: str, horizon_ms: int) -> str:
+    """Sort key of one planned measurement."""
+    return f"{checkpoints_of(rec_id)}{number(horizon_ms)}"
+
+
+def checkpoints_of(rec_id: str) -> str:
+    """What the sort keys of a recommendation's checkpoints begin with."""
+    return f"CHK#{rec_id}#"
+
+
+def watch(tool_key: str, rec_id: str) -> str:
+    """Sort key of a watch."""
+    return f"{WATCH_PREFIX}{tool_key}#{rec_id}"
+
+
+def undo(rec_id: str) -> str:
+    """Sort key of the inverse of an apply."""
+    return f"UNDO#{rec_id}"
+
+
+def run(run_id: str) -> str:
+    """Sort key of a pass outcome."""
+    return f"RUN#{run_id}"
+
+
+def chain(subject: str, n: int) -> str:
+    """Sort key of an audit entry and of its note."""
+    return f"{chain_of(subject)}{number(n)}"
+
+
+def chain_of(subject: str) -> str:
+    """What the sort keys of one subject's chain begin with."""
+    return f"{subject}#"
+
+
+def queue_partition(memory: MemoryId, status: str) -> str:
+    """Hash of index ``queue``: the recommendations of one status."""
+    return f"{memory_prefix(memory)}#Q#{status}"
+
+
+def queue_order(severity_rank: int, created_at: int, rec_id: str) -> str:
+    """Range of index ``queue``: severity descending, then age, then id."""
+    return f"{3 - severity_rank}#{instant(created_at)}#{rec_id}"
+
+
+def wake_shard(memory: MemoryId) -> str:
+    """Hash of index ``due``: memories are spread over shards, so that no partition runs hot."""
+    digest = sha256(memory_prefix(memory).encode()).digest()
+    return wake_partition(digest[0] % WAKE_SHARDS)
+
+
+def wake_partition(shard: int) -> str:
+    """The name of one shard of index ``due``."""
+    return f"WAKE#{shard}"

@@ -1,0 +1,84 @@
+"""Write values to conditional transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from provenloop.adapters.dynamodb import table
+from provenloop.adapters.dynamodb.items import entity_of, key_of, row_of
+from provenloop.adapters.dynamodb.rows import Row, number_of
+from provenloop.domain.grain import Grain
+from provenloop.domain.names import MemoryId
+from provenloop.services.ports import Failure, Put, Remove, Replace, Require, Restate, Write, WriteRefusedError
+
+
+def transact(memory: MemoryId, writes: Sequence[Write], now: int, pause: table.Pause) -> None:
+    """Commit the writes as one transaction.
+
+    Raises:
+        WriteRefusedError: conditions did not hold; nothing was written.
+        LoopError: a reason of the store.
+    """
+    transaction = table.Transaction()
+    for write in writes:
+        _add(transaction, memory, write, now)
+    try:
+        table.commit(transaction, pause)
+    except table.RefusedError as error:
+        raise WriteRefusedError(
+            [
+                Failure(index, writes[index], entity_of(row) if row is not None else None)
+                for index, row in error.failures
+            ]
+        ) from error
+
+
+def _absent(now: int) -> Condition:
+    """Nothing is stored there, or what is has expired: TTL deletes late, so expiry counts from its own time."""
+    absent: Condition = Row.sk.does_not_exist() | (Row.ttl <= now // 1000)
+    return absent
+
+
+def _add(transaction: table.Transaction, memory: MemoryId, write: Write, now: int) -> None:
+    if isinstance(write, Put):
+        transaction.put(row_of(memory, write.entity), _absent(now))
+    elif isinstance(write, Replace) and isinstance(write.entity, Grain):
+        _add_grain_change(transaction, memory, write, write.entity)
+    elif isinstance(write, Replace):
+        transaction.put(row_of(memory, write.entity), Row.rev == write.expected)
+    elif isinstance(write, Remove):
+        transaction.delete(row_of(memory, write.entity), _removal(write))
+    elif isinstance(write, Require):
+        transaction.check(key_of(memory, write.entity), Row.rev == write.expected)
+    else:
+        _add_restatement(transaction, memory, write)
+
+
+def _removal(write: Remove) -> Condition | None:
+    """The revision and counter that must hold; a row that is written once needs neither."""
+    condition: Condition | None = None
+    if write.expected is not None:
+        condition = Row.rev == write.expected
+    if write.stated is not None:
+        condition = (condition & (Row.stated == write.stated)) if condition is not None else Row.stated == write.stated
+    return condition
+
+
+def _add_grain_change(transaction: table.Transaction, memory: MemoryId, write: Replace, grain: Grain) -> None:
+    """A grain's head moves without its counters, which others may be moving at the same time."""
+    row = row_of(memory, grain)
+    actions: list[Action] = [Row.doc.set(row.doc), Row.rev.set(row.rev), Row.version.set(row.version)]
+    actions.append(Row.ttl.set(row.ttl) if number_of(row.ttl) is not None else Row.ttl.remove())
+    if write.restated:
+        actions += [Row.stated.add(write.restated), Row.last_stated_at.set(grain.last_stated_at)]
+    elif write.counters:
+        actions += [Row.stated.set(grain.stated), Row.last_stated_at.set(grain.last_stated_at)]
+    transaction.update(row, actions, Row.rev == write.expected)
+
+
+def _add_restatement(transaction: table.Transaction, memory: MemoryId, write: Restate) -> None:
+    actions: list[Action] = [Row.stated.add(write.times), Row.last_stated_at.set(write.at)]
+    transaction.update(row_of(memory, write.grain), actions, Row.rev == write.expected)
