@@ -1,1 +1,1 @@
-"""Domain: the words of the product as frozen values and pure functions. Standard library only; no clock, no ids, no I/O."""
+"""Domain: the words of the product as frozen values and pure functions. Standard library only; no clock, ids or I/O."""

@@ -1,0 +1,159 @@
+"""The audit chain: one immutable entry per transition, hash-linked per subject.
+
+Invariants: entry n of a subject names the hash of entry n-1; an entry's id is the SHA-256 of its exact canonical text,
+which is what is stored; the status of a subject is the ``to`` of its last entry. Texts name addresses and digests
+only. Free text (because) enters as HMAC(salt, text), with salt and text in a note beside the chain, so that erasing
+the note leaves the chain verifiable.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from provenloop.domain.canonical import canonical_json
+from provenloop.domain.instants import format_instant
+from provenloop.domain.principal import Principal
+
+NO_PREVIOUS = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One stored entry: the subject, its number in the chain (from 1), and the exact text that was hashed."""
+
+    subject: str
+    n: int
+    text: str
+    at: int
+
+    @property
+    def id(self) -> str:
+        """64 hex digits: SHA-256 of the text."""
+        return sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Erasable free text that belongs to one audit entry. ``salt`` is 32 hex digits."""
+
+    subject: str
+    n: int
+    salt: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChainHead:
+    """Where a subject's chain stands: number and id of its last entry. A new subject has n = 0."""
+
+    n: int = 0
+    id: str = NO_PREVIOUS
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """The first place where a chain does not hold, and why."""
+
+    subject: str
+    n: int
+    reason: str
+
+
+def commit_to_note(note: Note) -> str:
+    """The digest that stands for a note inside the chain: HMAC-SHA-256(salt, because)."""
+    return hmac.new(bytes.fromhex(note.salt), note.because.encode(), sha256).hexdigest()
+
+
+def author_of(principal: Principal) -> Mapping[str, str]:
+    """The part of an entry that says who acted."""
+    return {"label": principal.label, "kind": principal.kind, "id": principal.id, "token": principal.token_id}
+
+
+def engine_author(name: str) -> Mapping[str, str]:
+    """The author of an engine's or policy's own step, for example ``engine:loop.tool_failure/1``."""
+    return {"label": name, "kind": "engine", "id": name, "token": ""}
+
+
+def next_entry(  # noqa: PLR0913  (an entry has that many parts)
+    head: ChainHead,
+    *,
+    subject: str,
+    before: str,
+    after: str,
+    by: Mapping[str, str],
+    at: int,
+    note: Note | None = None,
+    effects: Mapping[str, Any] | None = None,
+) -> AuditEntry:
+    """The entry that follows ``head``.
+
+    Args:
+        before, after: the statuses of the transition; ``before`` is empty for a new subject.
+        effects: what the transition did, in addresses, digests and numbers.
+    """
+    body = {
+        "subject": subject,
+        "n": head.n + 1,
+        "from": before,
+        "to": after,
+        "by": dict(by),
+        "at": format_instant(at),
+        "because": commit_to_note(note) if note else None,
+        "effects": dict(effects or {}),
+        "previous": head.id,
+    }
+    return AuditEntry(subject=subject, n=head.n + 1, text=canonical_json(body), at=at)
+
+
+def head_after(entry: AuditEntry) -> ChainHead:
+    """The head once ``entry`` is the last one."""
+    return ChainHead(entry.n, entry.id)
+
+
+def verify_chain(
+    subject: str, entries: Iterable[AuditEntry], *, head: ChainHead | None = None, status: str | None = None
+) -> Break | None:
+    """Check one subject's entries, given in order, against each other and against head and status.
+
+    Returns:
+        The first break, or None when the chain holds.
+    """
+    previous = ChainHead()
+    last_status = ""
+    for entry in entries:
+        reason = _fault(entry, subject, previous, last_status)
+        if reason:
+            return Break(subject, previous.n + 1, reason)
+        last_status = str(json.loads(entry.text)["to"])
+        previous = head_after(entry)
+    if head is not None and head != previous:
+        return Break(subject, previous.n + 1, "the chain's head names another last entry")
+    if status is not None and status != last_status:
+        return Break(subject, previous.n, f"the status is {status}, the chain says {last_status or 'nothing'}")
+    return None
+
+
+def _fault(entry: AuditEntry, subject: str, previous: ChainHead, last_status: str) -> str | None:
+    """Why ``entry`` cannot follow ``previous``, or None."""
+    try:
+        body = json.loads(entry.text)
+    except ValueError:
+        return "the text is not JSON"
+    checks = (
+        (entry.n == previous.n + 1, "an entry is missing or out of order"),
+        (body.get("n") == entry.n, "the text has another number"),
+        (entry.subject == subject and body.get("subject") == subject, "the entry belongs to another subject"),
+        (body.get("previous") == previous.id, "the link to the previous entry does not hold"),
+        (body.get("from") == last_status, "the step does not start where the last one ended"),
+    )
+    return next((reason for holds, reason in checks if not holds), None)
+
+
+def verify_note(entry: AuditEntry, note: Note) -> bool:
+    """Whether the note is the one that the entry commits to."""
+    return hmac.compare_digest(str(json.loads(entry.text).get("because")), commit_to_note(note))

@@ -1,0 +1,96 @@
+"""Grains: the smallest stored units of memory, and the drafts they are made from.
+
+Invariants: a grain's address never changes and is a function of its identity alone; ``head_rev`` moves with every
+change of the head fields (state, body, validity) and never with the counters (``stated``, ``last_stated_at``).
+*Current* = not superseded and not forgotten. *Live* = current and inside [valid_from, valid_to).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+GrainKind = Literal["fact", "tool_call", "observation", "skill", "goal", "event"]
+GrainState = Literal["current", "superseded", "forgotten"]
+
+#: Fields of a body that belong to a grain's identity, per kind; all other fields may change by restating.
+IDENTITY_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "fact": ("subject", "relation", "object"),
+    "observation": ("text",),
+    "tool_call": ("tool",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GrainDraft:
+    """A validated, redacted event on its way to become a grain; it has no address yet.
+
+    ``identity`` holds the exact texts that make two drafts one grain; None means that every draft is new,
+    and the caller's request gives it an identity of its own.
+    """
+
+    kind: GrainKind
+    namespace: str
+    topic: str
+    relation: str
+    identity: tuple[str, ...] | None
+    body: Mapping[str, Any]
+    occurred_at: int | None = None
+    valid_from: int | None = None
+    valid_to: int | None = None
+    is_error: bool = False
+    signature: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grain:
+    """One stored grain. All times are epoch milliseconds.
+
+    ``generation`` counts how often this identity became current; ``stated`` how often it was stated in this
+    generation. ``seq`` is the commit of the last head change, ``by`` the label of its principal. ``request`` names
+    the request that made this generation, so that the same request sent again is known.
+    """
+
+    address: str
+    kind: GrainKind
+    namespace: str
+    body: Mapping[str, Any]
+    recorded_at: int
+    last_stated_at: int
+    seq: int
+    by: str
+    request: str = ""
+    state: GrainState = "current"
+    head_rev: int = 1
+    generation: int = 1
+    stated: int = 1
+    occurred_at: int | None = None
+    valid_from: int | None = None
+    valid_to: int | None = None
+    superseded_by: str | None = None
+    expires_at: int | None = None
+    redacted: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def is_current(self) -> bool:
+        """Not superseded and not forgotten."""
+        return self.state == "current"
+
+    def is_live(self, now: int) -> bool:
+        """Current, and ``now`` lies inside [valid_from, valid_to)."""
+        begun = self.valid_from is None or self.valid_from <= now
+        ended = self.valid_to is not None and self.valid_to <= now
+        return self.is_current and begun and not ended
+
+    def recency(self) -> tuple[int, int, str]:
+        """Sort key of "latest": when it holds from, when it was recorded, address."""
+        holds_from = self.valid_from or self.occurred_at or self.last_stated_at
+        return (holds_from, self.recorded_at, self.address)
+
+
+def text_of(grain: Grain, name: str) -> str:
+    """A text field of a grain's body, or an empty text where it has none (a forgotten grain, say)."""
+    value = grain.body.get(name, "")
+    return value if isinstance(value, str) else ""

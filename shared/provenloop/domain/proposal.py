@@ -1,0 +1,112 @@
+"""Proposals: the concrete change inside a recommendation, as operations that name grains.
+
+Stored proposals and summaries hold references into grains instead of their text (``TextRef``). The text is joined when
+it is read or applied, so one tombstone hides a forgotten text everywhere at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from typing import Literal
+
+from provenloop.domain.canonical import canonical_json
+
+OperationName = Literal["ADD", "SUPERSEDE", "POINT", "FORGET", "MERGE"]
+DESTRUCTIVE_OPERATIONS: frozenset[str] = frozenset({"FORGET"})
+MAX_OPERATIONS = 80
+FORGOTTEN_TEXT = "[forgotten]"
+
+
+@dataclass(frozen=True, slots=True)
+class TextRef:
+    """A text that lives in a grain's body: the grain's address and the body's field."""
+
+    grain: str
+    field: str
+
+
+Text = str | TextRef
+Resolve = Callable[[TextRef], str]
+
+
+@dataclass(frozen=True, slots=True)
+class NewFact:
+    """A fact that an ADD creates."""
+
+    namespace: str
+    subject: Text
+    relation: Text
+    object: Text
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One step of a proposal.
+
+    ``target`` is the grain that changes, ``into`` the one it is pointed at. ``expects`` maps each grain that must be
+    unchanged (target and into) to the ``head_rev`` it had when the proposal was made.
+    """
+
+    op: OperationName
+    target: str | None = None
+    into: str | None = None
+    fact: NewFact | None = None
+    expects: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What applying would do: operations, or advice that only the host can follow, or a revert of an earlier apply."""
+
+    operations: tuple[Operation, ...] = ()
+    advice: Mapping[str, str | int | float] | None = None
+    revert_of: str | None = None
+
+    @property
+    def is_destructive(self) -> bool:
+        """Whether applying removes content for good."""
+        return any(operation.op in DESTRUCTIVE_OPERATIONS for operation in self.operations)
+
+    @property
+    def is_rollbackable(self) -> bool:
+        """Whether an exact inverse exists."""
+        return bool(self.operations) and not self.is_destructive
+
+    @property
+    def is_applicable(self) -> bool:
+        """Whether there is anything to apply: advice can only be acknowledged."""
+        return bool(self.operations) or self.revert_of is not None
+
+
+def digest_of(proposal: Proposal) -> str:
+    """64 hex digits that name exactly this proposal; a decision may quote it."""
+    return sha256(canonical_json(asdict(proposal)).encode()).hexdigest()
+
+
+def shape_of(proposal: Proposal) -> str:
+    """The proposal without the figures that move with every piece of evidence (a lesson's confidence)."""
+    plain = asdict(proposal)
+    for operation in plain["operations"]:
+        if operation["fact"]:
+            del operation["fact"]["confidence"]
+    return canonical_json(plain)
+
+
+def refs_in(*texts: Text) -> Iterator[TextRef]:
+    """The references among texts."""
+    return (text for text in texts if isinstance(text, TextRef))
+
+
+def refs_of(proposal: Proposal) -> Iterator[TextRef]:
+    """Every reference a proposal holds."""
+    for operation in proposal.operations:
+        if operation.fact:
+            yield from refs_in(operation.fact.subject, operation.fact.relation, operation.fact.object)
+
+
+def plain(text: Text, resolve: Resolve) -> str:
+    """The text itself."""
+    return resolve(text) if isinstance(text, TextRef) else text

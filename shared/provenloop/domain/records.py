@@ -1,0 +1,109 @@
+"""Small stored records of the loop that are neither grains nor recommendations.
+
+Each is written once, or replaced under a condition on ``rev``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from provenloop.domain.grain import Grain
+from provenloop.domain.principal import PrincipalKind, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A grain as it was before a change of its body or generation: what undo and history read."""
+
+    grain: Grain
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A declared instant: at ``due_at`` the engine looks at (what, ref) again."""
+
+    due_at: int
+    what: str
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeImage:
+    """How one grain was before an apply, and which ``head_rev`` the apply left.
+
+    ``before`` holds head fields only, or None where the grain did not exist; ``history_rev`` names the history row
+    that keeps the old body where the body changed. ``left_stated`` is the counter the apply left on a created grain.
+    """
+
+    address: str
+    left_rev: int
+    before: Mapping[str, Any] | None
+    history_rev: int | None = None
+    left_stated: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """The inverse of one apply, written in the apply's own transaction."""
+
+    recommendation: str
+    seq: int
+    images: tuple[BeforeImage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The outcome of one pass, kept under its id for whoever asks again."""
+
+    id: str
+    at: int
+    outcome: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The answer to a request with an Idempotency-Key: status and ids only, for 24 hours."""
+
+    key: str
+    body_digest: str
+    at: int
+    reply: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A minted credential; the secret itself is stored nowhere, only its SHA-256."""
+
+    digest: str
+    id: str
+    principal_id: str
+    label: str
+    kind: PrincipalKind
+    tenant: str
+    memories: str
+    scopes: tuple[Scope, ...]
+    lineage: tuple[str, ...]
+    created_at: int
+    expires_at: int | None = None
+    revoked_at: int | None = None
+    rev: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecord:
+    """A memory in its tenant's registry."""
+
+    name: str
+    created_at: int
+    created_by: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Claims a token label for one tenant, so that labels are unique."""
+
+    label: str
+    token_id: str
