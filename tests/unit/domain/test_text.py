@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 import unicodedata
 
 import pytest
@@ -60,7 +61,10 @@ def test_only_blanks_fold_to_nothing() -> None:
     assert normalise(" \t\u00a0\u200b") == ""
 
 
-@given(any_text | tricky)
+stacks = st.text(alphabet="\u0301\u0316\u0307\u0344\u0345i\u200bé", min_size=31, max_size=120)
+
+
+@given(any_text | tricky | stacks)
 @example("i\u0307\u0301")
 @example("\u1fb3\u0345")
 def test_folding_twice_is_folding_once(text: str) -> None:
@@ -137,3 +141,18 @@ def test_words_of_a_relation_are_joined_by_one_underscore(spelling: str, folded:
 def test_relations_of_other_words_stay_two() -> None:
     assert normalise_relation("livesin") != normalise_relation("livesIn")
     assert normalise_relation("---") != normalise_relation("")
+
+
+def test_stacks_of_combining_marks_neither_hang_nor_change_on_the_second_pass() -> None:
+    hostile = "a" + "\u0301\u0316" * 20_000 + "\u0344" * 10_000
+    started = time.perf_counter()
+    for fold in (nfc, normalise, normalise_relation):
+        once = fold(hostile)
+        assert fold(once) == once
+    assert time.perf_counter() - started < 3.0
+
+
+def test_marks_as_languages_stack_them_stay_as_they_are() -> None:
+    stacked = "a" + "\u0316" * 15 + "\u0301" * 15
+    assert unicodedata.normalize("NFC", stacked) == nfc(stacked)
+    assert "\u034f" not in nfc("═" * 200)
