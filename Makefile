@@ -9,6 +9,8 @@ SHELL := /bin/sh
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
+# In the Lambda runtime already: botocore and what only botocore needs (layers/dependencies/requirements.in says why).
+RUNTIME_HAS := $(foreach package,botocore python-dateutil six urllib3,--no-emit-package $(package))
 # SAM builds with the interpreter that the Runtime parameter names, found on PATH.
 BUILD_PYTHON = $(shell .ci/find-python)
 RUNTIME = $(shell $(BUILD_PYTHON) -c 'import sys; print("python3.%d" % sys.version_info[1])')
@@ -54,13 +56,13 @@ check-template: .venv-sam/.requirements
 
 .PHONY: build
 build: .venv-sam/.requirements ## sam build, without Docker
-	PATH="$(dir $(BUILD_PYTHON)):$$PATH" $(SAM) build --parameter-overrides Runtime=$(RUNTIME)
+	PATH="$(dir $(BUILD_PYTHON)):$$PATH" PIP_NO_DEPS=1 $(SAM) build --parameter-overrides Runtime=$(RUNTIME)
 
 .PHONY: lock
 lock: .venv-lock/.requirements ## Write the pinned files anew (UPGRADE=1 takes newer versions)
 	$(COMPILE) .ci/requirements-lock.in -o .ci/requirements-lock.txt
 	$(COMPILE) .ci/requirements-dev.in -o .ci/requirements-dev.txt
-	$(COMPILE) -c .ci/requirements-dev.txt layers/dependencies/requirements.in -o layers/dependencies/requirements.txt
+	$(COMPILE) -c .ci/requirements-dev.txt $(RUNTIME_HAS) layers/dependencies/requirements.in -o layers/dependencies/requirements.txt
 	$(COMPILE) .ci/requirements-sam.in -o .ci/requirements-sam.txt
 	$(COMPILE) .ci/requirements-ministack.in -o .ci/requirements-ministack.txt
 
