@@ -1,0 +1,45 @@
+"""Decisions that change grains: apply, roll back, approve and apply at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from provenloop.entry.models.loop import ApplyRequest, RollbackRequest
+from provenloop.entry.reply import Reply, json_reply
+from provenloop.entry.request import Request
+from provenloop.entry.telemetry import count
+from provenloop.services import apply_change
+from provenloop.services import roll_back as undo
+
+
+def apply(request: Request) -> Reply:
+    """Apply an approved recommendation."""
+    return _applied(request, apply_change.apply)
+
+
+def approve_and_apply(request: Request) -> Reply:
+    """Approve and apply: both, or neither."""
+    return _applied(request, apply_change.approve_and_apply)
+
+
+def roll_back(request: Request) -> Reply:
+    """Undo an applied recommendation."""
+    body = request.body_as(RollbackRequest)
+    answer = undo.roll_back(request.wiring.store, request.call, request.need("id"), body.because)
+    count("ChangesRolledBack", 1)
+    return json_reply(answer)
+
+
+def _applied(request: Request, decide: Callable[..., dict[str, Any]]) -> Reply:
+    body = request.body_as(ApplyRequest)
+    answer = decide(
+        request.wiring.store,
+        request.call,
+        request.need("id"),
+        body.because,
+        allow_destructive=body.allow_destructive,
+        proposal_digest=body.proposal_digest,
+    )
+    count("ChangesApplied", 1)
+    return json_reply(answer)

@@ -1,0 +1,138 @@
+"""Reads, decisions that change no grain, memories, tokens, and the service's own documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import provenloop
+from provenloop.domain.instants import format_instant
+from provenloop.domain.records import MemoryRecord
+from provenloop.entry.models.access import TokenRequest
+from provenloop.entry.models.loop import DecisionRequest
+from provenloop.entry.models.paths import AuditQuery, QueueQuery
+from provenloop.entry.reply import Reply, json_lines_reply, json_reply
+from provenloop.entry.request import Request
+from provenloop.entry.telemetry import count
+from provenloop.services import audit_trail, findings_read, grain_read, loop_state, memories, review, tokens
+
+
+def health(_: Request) -> Reply:
+    """The service answers; nothing else is asked."""
+    return json_reply({"status": "ok", "version": provenloop.__version__})
+
+
+def openapi(_: Request) -> Reply:
+    """The OpenAPI document."""
+    # Its models are needed by nobody else: they would cost every cold start.
+    from provenloop.entry.openapi import document  # noqa: PLC0415
+
+    return json_reply(document())
+
+
+def create_memory(request: Request) -> Reply:
+    """Make a memory: 201 when it was made now, 200 when it was there."""
+    made, record = memories.create_memory(request.wiring.store, request.call)
+    return json_reply(_memory(record), status=201 if made else 200)
+
+
+def list_memories(request: Request) -> Reply:
+    """The tenant's memories that the caller may use."""
+    records = memories.list_memories(request.wiring.store, request.caller)
+    return json_reply({"memories": [_memory(record) for record in records]})
+
+
+def mint_token(request: Request) -> Reply:
+    """A new token in the caller's tenant."""
+    minted = tokens.mint_token(
+        request.wiring.tokens,
+        request.caller,
+        request.body_as(TokenRequest).to_mint(),
+        now=request.now,
+        entropy=request.wiring.entropy,
+    )
+    return json_reply({**tokens.describe(minted.token), "secret": minted.secret}, status=201)
+
+
+def show_grain(request: Request) -> Reply:
+    """One grain."""
+    return json_reply(grain_read.show_grain(request.wiring.store, request.call, request.need("address")))
+
+
+def show_entity(request: Request) -> Reply:
+    """What is held about one subject."""
+    answer = grain_read.show_entity(
+        request.wiring.store, request.call, request.need("namespace"), request.need("subject")
+    )
+    return json_reply(answer)
+
+
+def list_recommendations(request: Request) -> Reply:
+    """One page of the queue."""
+    query = request.query_as(QueueQuery)
+    answer = findings_read.list_recommendations(
+        request.wiring.store,
+        request.call,
+        status=query.status,
+        severity=query.severity,
+        analyzer=query.analyzer,
+        limit=query.limit,
+        cursor=query.cursor,
+    )
+    return json_reply(answer)
+
+
+def show_recommendation(request: Request) -> Reply:
+    """One recommendation in full."""
+    return json_reply(findings_read.show_recommendation(request.wiring.store, request.call, request.need("id")))
+
+
+def approve(request: Request) -> Reply:
+    """Approve a recommendation."""
+    return _decided(request, review.approve)
+
+
+def reject(request: Request) -> Reply:
+    """Reject or withdraw a recommendation."""
+    return _decided(request, review.reject)
+
+
+def show_run(request: Request) -> Reply:
+    """The outcome of a pass."""
+    return json_reply(loop_state.show_run(request.wiring.store, request.call, request.need("run")))
+
+
+def loop_health(request: Request) -> Reply:
+    """How far the loop of the memory is."""
+    return json_reply(loop_state.health(request.wiring.store, request.call))
+
+
+def list_analyzers(request: Request) -> Reply:
+    """The analyzers' manifests."""
+    memories.require_heads(request.wiring.store, request.call.memory)
+    return json_reply(loop_state.analyzers())
+
+
+def export_audit(request: Request) -> Reply:
+    """The audit trail, one entry a line."""
+    subject = request.query_as(AuditQuery).subject
+    return json_lines_reply(audit_trail.audit_lines(request.wiring.store, request.call, subject=subject))
+
+
+def verify_audit(request: Request) -> Reply:
+    """Whether the audit chains hold."""
+    subject = request.query_as(AuditQuery).subject
+    return json_reply(audit_trail.verify(request.wiring.store, request.call, subject=subject))
+
+
+def _decided(request: Request, decide: Callable[..., dict[str, Any]]) -> Reply:
+    body = request.body_as(DecisionRequest)
+    answer = decide(
+        request.wiring.store, request.call, request.need("id"), body.because, proposal_digest=body.proposal_digest
+    )
+    count("Decisions", 1)
+    return json_reply(answer)
+
+
+def _memory(record: MemoryRecord) -> dict[str, Any]:
+    return {"name": record.name, "created_at": format_instant(record.created_at), "created_by": record.created_by}

@@ -1,0 +1,157 @@
+"""The operation table: every operation there is, once.
+
+HTTP routes are registered from it, the OpenAPI document is made of it, and other surfaces are generated from it or
+checked against it. It is data: it calls nothing, and holds no AWS and no use case.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from provenloop.domain.principal import Scope
+from provenloop.entry.models.access import MemoryRequest, TokenRequest
+from provenloop.entry.models.events import EventsRequest
+from provenloop.entry.models.fields import WireModel
+from provenloop.entry.models.loop import ApplyRequest, DecisionRequest, RollbackRequest, RunRequest
+from provenloop.entry.models.paths import AuditQuery, QueueQuery
+
+FunctionName = Literal["ingest", "loop_api", "analyze", "apply", "dispatch"]
+Method = Literal["GET", "POST", "PUT"]
+
+#: Scopes whose operations read the credential afresh.
+FRESH_SCOPES: frozenset[Scope] = frozenset({"review", "apply", "admin"})
+
+MEMORY = "/v1/memories/{memory}"
+RECOMMENDATION = f"{MEMORY}/loop/recommendations/{{id}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation.
+
+    Attributes:
+        name: its handler, and its operationId.
+        function: the folder of the function that serves it.
+        scopes: all of them are needed; none means that nobody is asked who they are.
+        body: model of the request body; None where there is none.
+        body_optional: no body at all stands for an empty object.
+        query: model of the query; None where no query is taken.
+        reply: name of the model in ``models.replies``: a name, since only the OpenAPI document needs the class.
+        media_type: of a successful answer.
+        statuses: HTTP statuses of success.
+    """
+
+    name: str
+    function: FunctionName
+    method: Method
+    path: str
+    scopes: tuple[Scope, ...]
+    summary: str
+    reply: str | None
+    body: type[WireModel] | None = None
+    body_optional: bool = False
+    query: type[WireModel] | None = None
+    media_type: str = "application/json"
+    statuses: tuple[int, ...] = (200,)
+
+    @property
+    def route_key(self) -> str:
+        """How the gateway names it."""
+        return f"{self.method} {self.path}"
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the credential must be read afresh."""
+        return not FRESH_SCOPES.isdisjoint(self.scopes)
+
+    @property
+    def names_memory(self) -> bool:
+        """Whether it is about one memory."""
+        return self.path.startswith(MEMORY)
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        "record_events", "ingest", "POST", f"{MEMORY}/events", ("write",),
+        "Record a batch of events: facts, tool calls, observations, supersedes.", "EventsReply", EventsRequest,
+    ),
+    Operation(
+        "run_pass", "analyze", "POST", f"{MEMORY}/loop/run", ("write",),
+        "Run one analyzer pass over the memory, if a gate opens.", "PassReply", RunRequest, body_optional=True,
+    ),
+    Operation(
+        "apply", "apply", "POST", f"{RECOMMENDATION}/apply", ("apply",),
+        "Apply an approved recommendation.", "DecisionReply", ApplyRequest,
+    ),
+    Operation(
+        "roll_back", "apply", "POST", f"{RECOMMENDATION}/rollback", ("apply",),
+        "Undo an applied recommendation exactly.", "DecisionReply", RollbackRequest,
+    ),
+    Operation(
+        "approve_and_apply", "apply", "POST", f"{RECOMMENDATION}/approve-and-apply", ("review", "apply"),
+        "Approve and apply at once: both, or neither.", "DecisionReply", ApplyRequest,
+    ),
+    Operation("health", "loop_api", "GET", "/health", (), "Whether the service answers.", "HealthReply"),
+    Operation("openapi", "loop_api", "GET", "/openapi.json", (), "This document.", None),
+    Operation(
+        "create_memory", "loop_api", "PUT", MEMORY, ("admin",),
+        "Make a memory; making it again changes nothing.", "MemoryReply", MemoryRequest,
+        body_optional=True, statuses=(201, 200),
+    ),
+    Operation("list_memories", "loop_api", "GET", "/v1/memories", ("admin",), "List memories.", "MemoriesReply"),
+    Operation(
+        "mint_token", "loop_api", "POST", "/v1/tokens", ("admin",),
+        "Mint a token; its secret is shown once.", "MintedReply", TokenRequest, statuses=(201,),
+    ),
+    Operation(
+        "show_grain", "loop_api", "GET", f"{MEMORY}/grains/{{address}}", ("read",),
+        "Show a grain and its history.", "GrainReply",
+    ),
+    Operation(
+        "show_entity", "loop_api", "GET", f"{MEMORY}/entities/{{namespace}}/{{subject}}", ("read",),
+        "Show what is held about a subject.", "EntityReply",
+    ),
+    Operation(
+        "list_recommendations", "loop_api", "GET", f"{MEMORY}/loop/recommendations", ("read",),
+        "List recommendations in review order.", "QueueReply", query=QueueQuery,
+    ),
+    Operation(
+        "show_recommendation", "loop_api", "GET", RECOMMENDATION, ("read",),
+        "Show a recommendation: proposal, evidence, metric, audit.", "RecommendationReply",
+    ),
+    Operation(
+        "approve", "loop_api", "POST", f"{RECOMMENDATION}/approve", ("review",),
+        "Approve a recommendation as it was seen.", "DecisionReply", DecisionRequest,
+    ),
+    Operation(
+        "reject", "loop_api", "POST", f"{RECOMMENDATION}/reject", ("review",),
+        "Reject a recommendation, or withdraw an approved one; its finding stays quiet for a while.", "DecisionReply",
+        DecisionRequest,
+    ),
+    Operation(
+        "show_run", "loop_api", "GET", f"{MEMORY}/loop/runs/{{run}}", ("read",),
+        "Show the outcome of a pass.", "PassReply",
+    ),
+    Operation(
+        "loop_health", "loop_api", "GET", f"{MEMORY}/loop/health", ("read",),
+        "Show how far the loop of this memory is.", "LoopHealthReply",
+    ),
+    Operation(
+        "list_analyzers", "loop_api", "GET", f"{MEMORY}/loop/analyzers", ("read",),
+        "List analyzers with their parameters.", "AnalyzersReply",
+    ),
+    Operation(
+        "export_audit", "loop_api", "GET", f"{MEMORY}/audit", ("read",),
+        "Export the audit trail, one entry a line.", None, query=AuditQuery, media_type="application/x-ndjson",
+    ),
+    Operation(
+        "verify_audit", "loop_api", "GET", f"{MEMORY}/audit/verify", ("read",),
+        "Verify the audit chains and name the first break.", "AuditVerifyReply", query=AuditQuery,
+    ),
+)  # fmt: skip
+
+
+def operations_of(function: str) -> tuple[Operation, ...]:
+    """What one function serves over HTTP."""
+    return tuple(operation for operation in OPERATIONS if operation.function == function)

@@ -1,0 +1,62 @@
+"""Logs and metrics of the entry room.
+
+Invariants: a log line holds ids, names, codes and counts; never a payload, a token, a key or the text of an unexpected
+error. Metrics are EMF lines on standard output and cost no call.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from aws_lambda_powertools.logging import Logger
+from aws_lambda_powertools.metrics import MetricUnit, SchemaValidationError, single_metric
+
+from provenloop.entry.reply import Reply
+
+# Where in our code a line was written says nothing here: it is always this module.
+_logger = Logger(location=None)
+_CODE_ROOT = "provenloop"
+
+
+def log_answer(operation: str, reply: Reply, **context: Any) -> None:
+    """One line for each answered request."""
+    _logger.info("answered", extra=_present(operation=operation, status=reply.status, **context))
+
+
+def log_outcome(operation: str, outcome: str, **context: Any) -> None:
+    """One line for each piece of work that nobody waits for."""
+    _logger.info("done", extra=_present(operation=operation, outcome=outcome, **context))
+
+
+def log_error(operation: str, error: BaseException, *, detail: str | None = None, **context: Any) -> None:
+    """One line for an error that nobody outside is told about: its type and place, and ``detail`` if it is ours."""
+    place = _place_of(error.__traceback__)
+    fields = _present(operation=operation, error=type(error).__name__, at=place, detail=detail, **context)
+    _logger.error("failed", extra=fields)
+
+
+def count(name: str, value: int) -> None:
+    """Add to a metric; where nothing happened, nothing is said. What is counted has been written: it never fails."""
+    if not value:
+        return
+    try:
+        with single_metric(name=name, unit=MetricUnit.Count, value=value):
+            pass
+    except SchemaValidationError as error:
+        log_error("count", error)
+
+
+def _present(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _place_of(traceback: TracebackType | None) -> str | None:
+    """The innermost line of our own code: ``module:line``. A place is no payload, and a bare type names no fault."""
+    place = None
+    while traceback is not None:
+        module = str(traceback.tb_frame.f_globals.get("__name__", ""))
+        if module.startswith(_CODE_ROOT):
+            place = f"{module}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return place

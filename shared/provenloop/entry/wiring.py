@@ -1,0 +1,108 @@
+"""The composition root: which adapter stands behind which port, and where time and randomness come from.
+
+Adapters are made when they are first used, so a function that needs no queue never imports the client of one. One
+wiring serves a process; a test or a local stack may put another in its place.
+"""
+
+# ruff: noqa: PLC0415 - adapters are imported where they are first used, see above
+
+from __future__ import annotations
+
+import random
+import secrets
+import time
+from collections.abc import Callable
+from functools import cached_property
+
+from provenloop.entry import clock
+from provenloop.entry.credentials import Credentials
+from provenloop.entry.settings import Settings, read_settings
+from provenloop.services.ports import Entropy, PassQueue, Store, TokenStore, WakeIndex
+
+_FIRST_PAUSE_S = 0.025
+_LONGEST_PAUSE_S = 0.8
+
+
+class Wiring:
+    """What the handlers of a process work with.
+
+    Args:
+        settings: names of the table, the queue, the secret.
+        now: gives epoch milliseconds.
+        entropy: gives so many random bytes.
+        pause: waits before a further try at a store that was busy; gets the number of the try, from 1.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        now: Callable[[], int] = clock.now_ms,
+        entropy: Entropy = secrets.token_bytes,
+        pause: Callable[[int], None] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.now = now
+        self.entropy = entropy
+        self._pause = pause or jittered_pause
+
+    @cached_property
+    def store(self) -> Store:
+        """Memories."""
+        from provenloop.adapters.dynamodb.store import DynamoStore
+
+        return DynamoStore(self.settings.table, pause=self._pause)
+
+    @cached_property
+    def tokens(self) -> TokenStore:
+        """Minted tokens."""
+        from provenloop.adapters.dynamodb.tokens import DynamoTokens
+
+        return DynamoTokens(self.settings.table, pause=self._pause)
+
+    @cached_property
+    def wake(self) -> WakeIndex:
+        """Memories that are due."""
+        from provenloop.adapters.dynamodb.wake import DynamoWakeIndex
+
+        return DynamoWakeIndex(self.settings.table)
+
+    @cached_property
+    def queue(self) -> PassQueue:
+        """Where passes are asked for."""
+        from provenloop.adapters.sqs import SqsPassQueue
+
+        return SqsPassQueue(self.settings.pass_queue_url)
+
+    @cached_property
+    def credentials(self) -> Credentials:
+        """Who is calling."""
+        return Credentials(self.tokens, self._bootstrap_secret)
+
+    def _bootstrap_secret(self) -> str:
+        if self.settings.dev_token is not None:
+            return self.settings.dev_token
+        from provenloop.adapters.secrets import read_secret
+
+        return read_secret(self.settings.bootstrap_secret)
+
+
+def jittered_pause(number: int) -> None:
+    """Wait before try ``number`` (from 1): a random part of a span that doubles each time, so that rivals part."""
+    time.sleep(random.uniform(0, min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**number)))  # noqa: S311 - spreads tries, keeps no secret
+
+
+class _Process:
+    current: Wiring | None = None
+
+
+def wiring() -> Wiring:
+    """The wiring of this process, made from its environment at the first call."""
+    if _Process.current is None:
+        _Process.current = Wiring(read_settings())
+    return _Process.current
+
+
+def use_wiring(replacement: Wiring | None) -> None:
+    """Put another wiring in place; None makes a new one from the environment at the next call."""
+    _Process.current = replacement
