@@ -1,0 +1,1 @@
+"""Each function through its handler, as Lambda calls it."""
