@@ -1,0 +1,33 @@
+"""What every test starts from: no outside world, and the same one each time.
+
+- The environment holds fake AWS credentials and no setting of ours; a test that needs one sets it with monkeypatch.
+- Sockets are off (pytest-socket). A test that serves HTTP on this machine is marked
+  ``@pytest.mark.allow_hosts(["127.0.0.1"])`` and reaches that address and no other.
+- Hypothesis runs the profile ``dev`` (few examples), or the one HYPOTHESIS_PROFILE names: ``ci`` runs more, and the same
+  ones each time. No deadline: how fast a machine is says nothing about the code.
+
+All of it happens on import, before any module of ours is collected, because handlers read settings when imported.
+"""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+FOREIGN = ("AWS_", "POWERTOOLS_", "PROVENLOOP_")
+FAKE_AWS = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_SESSION_TOKEN": "testing",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+}
+
+for name in [name for name in os.environ if name.startswith(FOREIGN)]:
+    del os.environ[name]
+os.environ.update(FAKE_AWS)
+
+settings.register_profile("dev", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", parent=settings.get_profile("dev"), max_examples=200, derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
