@@ -33,11 +33,13 @@ class Operation:
     Attributes:
         name: its handler, and its operationId.
         function: the folder of the function that serves it.
+        path: as the gateway spells it; a subject may hold slashes, so it takes the rest of the path.
         scopes: all of them are needed; none means that nobody is asked who they are.
         body: model of the request body; None where there is none.
         body_optional: no body at all stands for an empty object.
         query: model of the query; None where no query is taken.
-        reply: name of the model in ``models.replies``: a name, since only the OpenAPI document needs the class.
+        reply: name of the model in ``models.replies`` or ``models.loop_replies``; not the class, since only the OpenAPI
+            document needs it.
         media_type: of a successful answer.
         statuses: HTTP statuses of success.
     """
@@ -82,15 +84,15 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "apply", "apply", "POST", f"{RECOMMENDATION}/apply", ("apply",),
-        "Apply an approved recommendation.", "DecisionReply", ApplyRequest,
+        "Apply an approved recommendation.", "AppliedReply", ApplyRequest,
     ),
     Operation(
         "roll_back", "apply", "POST", f"{RECOMMENDATION}/rollback", ("apply",),
-        "Undo an applied recommendation exactly.", "DecisionReply", RollbackRequest,
+        "Undo an applied recommendation exactly.", "RolledBackReply", RollbackRequest,
     ),
     Operation(
         "approve_and_apply", "apply", "POST", f"{RECOMMENDATION}/approve-and-apply", ("review", "apply"),
-        "Approve and apply at once: both, or neither.", "DecisionReply", ApplyRequest,
+        "Approve and apply at once: both, or neither.", "AppliedReply", ApplyRequest,
     ),
     Operation("health", "loop_api", "GET", "/health", (), "Whether the service answers.", "HealthReply"),
     Operation("openapi", "loop_api", "GET", "/openapi.json", (), "This document.", None),
@@ -109,7 +111,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "Show a grain and its history.", "GrainReply",
     ),
     Operation(
-        "show_entity", "loop_api", "GET", f"{MEMORY}/entities/{{namespace}}/{{subject}}", ("read",),
+        "show_entity", "loop_api", "GET", f"{MEMORY}/entities/{{namespace}}/{{subject+}}", ("read",),
         "Show what is held about a subject.", "EntityReply",
     ),
     Operation(
@@ -126,7 +128,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "reject", "loop_api", "POST", f"{RECOMMENDATION}/reject", ("review",),
-        "Reject a recommendation, or withdraw an approved one; its finding stays quiet for a while.", "DecisionReply",
+        "Reject a recommendation, or withdraw an approved one; its finding stays quiet for a while.", "RejectedReply",
         DecisionRequest,
     ),
     Operation(

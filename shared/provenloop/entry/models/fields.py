@@ -120,3 +120,5 @@ _INSTANT_SCHEMA: dict[str, Any] = {
 }
 #: Epoch milliseconds, read from either form.
 Instant = Annotated[int, BeforeValidator(_read_instant), WithJsonSchema(_INSTANT_SCHEMA)]
+#: An instant as it is answered: RFC 3339 in UTC with milliseconds.
+Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]

@@ -1,0 +1,249 @@
+"""Answers about recommendations, passes, analyzers and the audit trail, see ``replies``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from provenloop.entry.models.fields import Time, WireModel
+
+if TYPE_CHECKING:
+    from provenloop.domain.lifecycle import Status
+    from provenloop.domain.proposal import OperationName
+    from provenloop.domain.recommendation import Severity
+
+
+class Skip(WireModel):
+    """An analyzer that did not finish, and why."""
+
+    id: str
+    reason: str
+
+
+class Usage(WireModel):
+    """Capacity units used."""
+
+    reads: float
+    writes: float
+
+
+class PassReply(WireModel):
+    """The outcome of a pass; a skip is success."""
+
+    run: str
+    outcome: Literal["ran", "skipped"]
+    skip_reason: Literal["gate", "busy", "disabled"] | None
+    new_grains: int
+    new_error_events: int
+    proposed: int
+    deduped: int
+    suppressed: int
+    stored: int
+    refreshed: int
+    auto_applied: int
+    expired: int
+    measured: int
+    analyzers_run: list[str]
+    analyzers_skipped: list[Skip]
+    watermark: Annotated[int, Field(description="Number of the last commit that was folded.")]
+    usage: Usage
+
+
+class QueueRow(WireModel):
+    """A recommendation as the queue shows it."""
+
+    id: str
+    analyzer: str
+    origin: str
+    namespace: str
+    target: str
+    severity: Severity
+    status: Status
+    summary: str
+    details: Annotated[dict[str, Any], Field(description="The figures and names of the summary.")]
+    count: Annotated[int, Field(description="How much evidence there is, also beyond the 64 addresses kept.")]
+    confidence: float
+    revision: int
+    proposal_digest: str
+    destructive: bool
+    rollbackable: bool
+    created_at: Time
+    updated_at: Time
+    expires_at: Time
+
+
+class QueueReply(WireModel):
+    """A page of the queue."""
+
+    recommendations: list[QueueRow]
+    cursor: Annotated[str | None, Field(description="Asks for the next page; null on the last one.")]
+
+
+class NewFact(WireModel):
+    """A fact that an ADD makes."""
+
+    namespace: str
+    subject: str
+    relation: str
+    object: str
+    confidence: float
+
+
+class Operation(WireModel):
+    """One step of a proposal."""
+
+    op: OperationName
+    target: Annotated[str | None, Field(description="Address of the grain that changes.")]
+    into: Annotated[str | None, Field(description="Address of the grain it is pointed at.")]
+    fact: NewFact | None
+    expects: Annotated[dict[str, int], Field(description="head_rev that each grain must still have.")]
+
+
+class Proposal(WireModel):
+    """What applying would do."""
+
+    operations: list[Operation]
+    advice: dict[str, Any] | None
+    revert_of: str | None
+
+
+class Evidence(WireModel):
+    """A grain that a recommendation rests on; of a forgotten one only its address is left."""
+
+    address: str
+    state: Literal["current", "superseded", "forgotten"]
+    kind: str | None = None
+    namespace: str | None = None
+    occurred_at: Time | None = None
+    body: dict[str, Any] | None = None
+
+
+class Metric(WireModel):
+    """What is measured again after an apply."""
+
+    name: str
+    baseline_errors: int
+    baseline_calls: int
+    window_days: int
+
+
+class RecommendationReply(QueueRow):
+    """A recommendation, whole."""
+
+    family: str
+    occurrence: int
+    parameters: dict[str, Any]
+    count_at_revision: int
+    applied_at: Time | int | None
+    earlier: Annotated[str | None, Field(description="The recommendation of this finding before this one.")]
+    reason: str | None
+    guidance: str | None
+    proposal: Proposal
+    evidence: list[Evidence]
+    metric: Metric | None
+    checkpoints: list[dict[str, Any]]
+    audit: list[dict[str, Any]]
+    verified: Annotated[bool, Field(description="Whether the audit chain of this recommendation holds.")]
+    next: Annotated[list[Status], Field(description="Statuses that may follow.")]
+
+
+class DecisionReply(WireModel):
+    """What a decision came to."""
+
+    id: str
+    status: Status
+    revision: int
+    proposal_digest: str
+    audit: Annotated[str, Field(description="Id of the audit entry.")]
+
+
+class RejectedReply(DecisionReply):
+    """A rejection: the finding stays quiet until then."""
+
+    cooldown_until: int
+
+
+class AppliedReply(DecisionReply):
+    """An apply: addresses of grains that were created and changed."""
+
+    rollbackable: bool
+    created: list[str]
+    changed: list[str]
+    seq: int
+
+
+class RolledBackReply(DecisionReply):
+    """A rollback: addresses of grains that were removed, restored, or needed nothing."""
+
+    seq: int
+    removed: list[str]
+    restored: list[str]
+    already_undone: list[str]
+
+
+class AnalyzerParameter(WireModel):
+    """A parameter of an analyzer. ``low`` and ``high`` bound numbers, ``high`` the length of a text."""
+
+    name: str
+    kind: Literal["int", "float", "str", "bool"]
+    default: str | int | float | bool
+    low: float | None
+    high: float | None
+    describes: str
+
+
+class Analyzer(WireModel):
+    """What an analyzer looks for."""
+
+    id: str
+    title: str
+    line: str
+    tier: str
+    trust: Literal["builtin", "command", "llm"]
+    default_on: bool
+    source: str
+    parameters: list[AnalyzerParameter]
+    needs: list[str]
+    auto_apply: Literal["never", "structural"]
+    metric: str | None
+
+
+class AnalyzersReply(WireModel):
+    """All analyzers, in the order in which a pass runs them."""
+
+    analyzers: list[Analyzer]
+
+
+class LoopHealthReply(WireModel):
+    """How far the loop of a memory is."""
+
+    stale: bool
+    last_run_at: Time | None
+    new_grains: int
+    new_error_events: int
+    seq: int
+    folded: int
+    analyzed: int
+    holes: list[int]
+    holes_dropped: int
+    set_aside: list[int]
+    next_due_at: Time | None
+    namespaces: list[str]
+
+
+class AuditBreak(WireModel):
+    """Where a chain does not hold."""
+
+    subject: str
+    n: int
+    reason: str
+
+
+class AuditVerifyReply(WireModel):
+    """Whether every chain holds."""
+
+    ok: bool
+    subjects: int
+    entries: int
+    first_break: Annotated[AuditBreak | None, Field(alias="break")]

@@ -1,0 +1,114 @@
+"""Answers as the OpenAPI document describes them.
+
+No request is answered through these models: tests hold the handlers' answers against them, so that the document and the
+service cannot drift apart.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+
+from provenloop.domain.errors import error_classes
+from provenloop.entry.models.fields import Time, WireModel
+
+_CODES = sorted({cls.code for cls in error_classes()})
+
+
+class Problem(WireModel):
+    """A refusal (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    code: Annotated[str, Field(json_schema_extra={"enum": _CODES})]
+    detail: Annotated[str | None, Field(description="The rule that was broken.")] = None
+    field: Annotated[str | None, Field(description="The field at fault, such as events[3].object.")] = None
+
+
+class HealthReply(WireModel):
+    """The service answers."""
+
+    status: Literal["ok"]
+    version: str
+
+
+class MemoryReply(WireModel):
+    """A memory."""
+
+    name: str
+    created_at: Time
+    created_by: str
+
+
+class MemoriesReply(WireModel):
+    """Memories by name."""
+
+    memories: list[MemoryReply]
+
+
+class MintedReply(WireModel):
+    """A new token; the secret is shown this once."""
+
+    id: str
+    label: str
+    kind: Literal["human", "agent", "service"]
+    memories: str
+    scopes: list[str]
+    created_at: Time
+    expires_at: Time | None
+    secret: str
+
+
+class EventAnswer(WireModel):
+    """What became of one event."""
+
+    index: int
+    kind: str
+    address: str
+    status: Literal["stored", "duplicate", "restated", "changed", "revived", "superseded"]
+    differs: Annotated[bool | None, Field(description="The same id was sent before with another body.")] = None
+    same_as: Annotated[int | None, Field(description="Index of the event of this batch that it repeats.")] = None
+
+
+class EventsReply(WireModel):
+    """What became of a batch."""
+
+    seq: Annotated[int, Field(description="Number of the commit in the memory's log.")]
+    events: list[EventAnswer]
+    redacted: Annotated[dict[str, int], Field(description="Secrets taken out before storing, by kind.")]
+
+
+class Grain(WireModel):
+    """A grain as it stands; the fields of its kind stand beside these."""
+
+    model_config = ConfigDict(extra="allow")
+
+    address: str
+    kind: str
+    namespace: str
+    state: Literal["current", "superseded", "forgotten"]
+    live: bool
+    superseded_by: str | None
+    head_rev: int
+    generation: int
+    stated: int
+    seq: int
+    occurred_at: Time | None
+    recorded_at: Time
+    last_stated_at: Time
+    valid_from: Time | None
+    valid_to: Time | None
+
+
+class GrainReply(Grain):
+    """One grain."""
+
+
+class EntityReply(WireModel):
+    """All facts about one subject, latest last; superseded ones are among them."""
+
+    namespace: str
+    subject: str
+    facts: list[Grain]
