@@ -5,6 +5,6 @@ from typing import Any
 from provenloop.entry.handlers.dispatch import tick
 
 
-def lambda_handler(event: dict[str, Any], context: object) -> dict[str, Any]:  # noqa: ARG001 - Lambda passes it
+def lambda_handler(event: dict[str, Any], context: object) -> dict[str, Any]:
     """One EventBridge event."""
     return {"sent": tick(str(event.get("id", "")))}

@@ -14,8 +14,8 @@ pytestmark = pytest.mark.usefixtures("untouched")
 
 NAMES = st.sampled_from([
     "kind", "namespace", "subject", "relation", "object", "confidence", "valid_from", "valid_to", "occurred_at",
-    "source", "tags", "tool", "is_error", "result", "input", "call_id", "session", "signature", "text", "target", "with",
-    "if_head", "by", "__proto__", "",
+    "source", "tags", "tool", "is_error", "result", "input", "call_id", "session", "signature", "text", "target",
+    "with", "if_head", "by", "__proto__", "",
 ])  # fmt: skip
 JSON = st.recursive(
     st.none()
@@ -36,7 +36,8 @@ ALMOST = st.builds(
     st.sets(NAMES, max_size=1),
 )
 BATCHES = st.fixed_dictionaries({"events": st.lists(ALMOST | JSON, max_size=4)})
-FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# The wiring holds no state, so examples may share it.
+FUZZ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @FUZZ

@@ -4,8 +4,6 @@ Adapters are made when they are first used, so a function that needs no queue ne
 wiring serves a process; a test or a local stack may put another in its place.
 """
 
-# ruff: noqa: PLC0415 - adapters are imported where they are first used, see above
-
 from __future__ import annotations
 
 import random

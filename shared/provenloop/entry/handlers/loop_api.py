@@ -25,7 +25,7 @@ def health(_: Request) -> Reply:
 def openapi(_: Request) -> Reply:
     """The OpenAPI document."""
     # Its models are needed by nobody else: they would cost every cold start.
-    from provenloop.entry.openapi import document  # noqa: PLC0415
+    from provenloop.entry.openapi import document
 
     return json_reply(document())
 
