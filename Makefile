@@ -36,7 +36,7 @@ test: .venv/.package ## Every test but the packaged ones
 	.venv/bin/python -m pytest -n auto tests --ignore=tests/packaged
 
 .PHONY: packaged
-packaged: .venv/.package .venv-sam/.requirements .venv-ministack/.requirements ## Build, deploy into an emulator with IAM on, test
+packaged: .venv/.package .venv-ministack/.requirements build ## Build, deploy into an emulator with IAM on, test
 	.venv/bin/python -m pytest -p no:xdist tests/packaged
 
 .PHONY: check

@@ -3,8 +3,8 @@
 - The environment holds fake AWS credentials and no setting of ours; a test that needs one sets it with monkeypatch.
 - Sockets are off (pytest-socket). A test that serves HTTP on this machine is marked
   ``@pytest.mark.allow_hosts(["127.0.0.1"])`` and reaches that address and no other.
-- Hypothesis runs the profile ``dev`` (few examples), or the one HYPOTHESIS_PROFILE names: ``ci`` runs more, and the same
-  ones each time. No deadline: how fast a machine is says nothing about the code.
+- Hypothesis runs the profile ``dev`` (few examples) or the one HYPOTHESIS_PROFILE names; ``ci`` runs more, and the
+  same ones each time. No deadline: how fast a machine is says nothing about the code.
 
 All of it happens on import, before any module of ours is collected, because handlers read settings when imported.
 """

@@ -4,7 +4,8 @@ The package is a house of rooms, and imports point one way only (import-linter c
 
     functions/*/app.py -> entry -> adapters -> services -> (analyzers, lessons, recipes) -> domain
 
-- ``domain``: grains, recommendations, the lifecycle table, the audit chain, policy, errors. Pure; standard library only.
+- ``domain``: grains, recommendations, the lifecycle table, the audit chain, policy, errors. Pure; only the
+  standard library.
 - ``analyzers``: one file each; a read-only view in, drafts out.
 - ``services``: the use cases in verbs. They know ports, not AWS.
 - ``adapters``: the outside world behind those ports: DynamoDB, SQS, Secrets Manager.
