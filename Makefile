@@ -12,7 +12,7 @@ COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.
 # In the Lambda runtime already: botocore and what only botocore needs (layers/dependencies/requirements.in says why).
 RUNTIME_HAS := $(foreach package,botocore python-dateutil six urllib3,--no-emit-package $(package))
 # SAM builds with the interpreter that the Runtime parameter names, found on PATH.
-BUILD_PYTHON = $(shell .ci/find-python)
+BUILD_PYTHON = $(shell PYTHON='$(PYTHON)' .ci/find-python)
 RUNTIME = $(shell $(BUILD_PYTHON) -c 'import sys; print("python3.%d" % sys.version_info[1])')
 SAM := SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 .venv-sam/bin/sam
 
