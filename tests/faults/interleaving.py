@@ -14,7 +14,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from greenlet import GreenletExit, getcurrent, greenlet  # type: ignore[import-untyped]
+from greenlet import GreenletExit, getcurrent, greenlet
 
 from tests.faults.calls import Call, describe, process_name
 from tests.faults.hooks import ClientHooks, Exchange, Reply
@@ -52,6 +52,7 @@ class _Actor:
         self.freeze_at = freeze_at
         self.dying = False
         self.reached = 0
+        self.home = getcurrent()
         self._work = work
         self.greenlet = greenlet(self._live)
         # A greenlet starts with an empty context; the actor shall see what its creator measures or pins.
@@ -76,11 +77,15 @@ class _Actor:
 
     def go_on(self) -> None:
         """One step, or death if that is due here."""
-        self.greenlet.parent = getcurrent()
+        self._come_from(getcurrent())
         if self.reached > 0 and self.reached == self.crash_at:
             self.die()
         else:
             self.greenlet.switch()
+
+    def _come_from(self, home: greenlet) -> None:
+        """Whoever runs the actor gets control back at its calls, and what ends it."""
+        self.home = self.greenlet.parent = home
 
     def die(self) -> None:
         """End the actor where it stands; its ``finally`` blocks run and can call nothing."""
@@ -88,7 +93,7 @@ class _Actor:
         if not self.greenlet:  # not started: throwing would end in the thrower
             self.outcome.state = "crashed"
             return
-        self.greenlet.parent = getcurrent()
+        self._come_from(getcurrent())
         self.greenlet.throw(Crash(f"{self.outcome.name} died before its call {self.reached}"))
 
 
@@ -160,7 +165,7 @@ class Interleaving(ClientHooks):
         if actor is None or getcurrent() is not actor.greenlet:
             return None
         actor.arrive()
-        actor.greenlet.parent.switch()
+        actor.home.switch()
         actor.outcome.calls += 1
         self.trace.append(describe(len(self.trace) + 1, exchange.operation, exchange.params))
         return None
