@@ -12,12 +12,14 @@ from moto import mock_aws
 from pynamodb.connection import Connection
 
 from provenloop.adapters.dynamodb.meter import Meter
+from provenloop.adapters.dynamodb.units import IndexSpec
 from tests.faults import FaultLayer, Interleaving, lost_reply, throttle, unprocessed
 from tests.faults.tables import TABLE, make_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+INDEXES = (IndexSpec("queue", ("queue_pk", "queue_sk"), ("row",)), IndexSpec("due", ("wake", "wake_at")))
 ABSENT = "attribute_not_exists(pk)"
 
 
@@ -31,7 +33,7 @@ def client() -> Iterator[Any]:
 
 @pytest.fixture
 def meter(client: Any) -> Meter:
-    return Meter(client)
+    return Meter(client, indexes=INDEXES)
 
 
 def item(sk: str, filler: int = 0, **attributes: Any) -> dict[str, Any]:
@@ -178,6 +180,18 @@ def test_a_refused_condition_costs_like_the_write(client: Any, meter: Meter) -> 
     with meter.measure() as after:
         client.get_item(TableName=TABLE, Key=item("a"), ConsistentRead=True, ProjectionExpression="pk")
     assert after.bytes_read > 4000, "a refused write changes nothing that is remembered"
+
+
+def test_a_put_that_asks_for_absence_meets_nothing_whatever_is_remembered(client: Any, meter: Meter) -> None:
+    put(client, "a", 3000)
+    boto3.client("dynamodb", region_name="eu-west-1").delete_item(TableName=TABLE, Key=item("a"))
+    with meter.measure() as usage:
+        put(client, "a")
+    assert (usage.writes, usage.estimated) == (1, 0)
+
+    with Meter(client).measure() as blind, pytest.raises(ClientError):
+        put(client, "a")
+    assert blind.estimated == 1
 
 
 def test_indexes_are_written_as_their_entries_come_move_and_go(client: Any, meter: Meter) -> None:

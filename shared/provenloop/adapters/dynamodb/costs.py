@@ -137,9 +137,10 @@ class Costing:
     # writes
 
     def _single_write(self, cost: Cost, params: Params, reply: Mapping[str, Any]) -> None:
-        key, change = self._change(params, reply.get("Item"), reply.get("Attributes"), params.get("ReturnValues"))
+        done = "Error" not in reply
+        key, change = self._change(params, reply.get("Item"), reply.get("Attributes"), done=done)
         cost.write(change)
-        if "Error" not in reply:
+        if done:
             self._shapes.put(key, change.after)
 
     def _batch_write(self, cost: Cost, params: Params, reply: Mapping[str, Any]) -> None:
@@ -148,26 +149,27 @@ class Costing:
             for request in requests:
                 if request not in left:
                     [body] = request.values()
-                    key, change = self._change({"TableName": table, **body})
+                    key, change = self._change({"TableName": table, **body}, done=True)
                     cost.write(change)
                     self._shapes.put(key, change.after)
 
     def _transact_write(self, cost: Cost, params: Params, reply: Mapping[str, Any]) -> None:
         reasons = reply.get("CancellationReasons", [])
-        done = []
+        done = "Error" not in reply
+        after = []
         for place, action in enumerate(params["TransactItems"]):
             [(verb, body)] = action.items()
             stored = reasons[place].get("Item") if place < len(reasons) else None
             if verb == "ConditionCheck":
                 cost.write(self._checked(body, stored), transactional=True)
             else:
-                key, change = self._change(body, stored)
+                key, change = self._change(body, stored, done=done)
                 cost.write(change, transactional=True)
-                done.append((key, change.after))
-        if "Error" in reply:
+                after.append((key, change.after))
+        if not done:
             cost.exact = False  # AWS does not publish what a cancelled transaction is billed
             return
-        for key, shape in done:
+        for key, shape in after:
             self._shapes.put(key, shape)
 
     def _checked(self, body: Params, stored: Item | None) -> Change:
@@ -179,16 +181,20 @@ class Costing:
         return Change(known or ABSENT, size, 0, known is not None)
 
     def _change(
-        self, body: Params, stored: Item | None = None, returned: Item | None = None, returns: str | None = None
+        self, body: Params, stored: Item | None = None, returned: Item | None = None, *, done: bool
     ) -> tuple[ItemKey, Change]:
-        """What one write does, given the item AWS showed with a refusal, or the attributes it returned."""
+        """What one write does or would have done.
+
+        ``stored`` is the item AWS showed with a refusal, ``returned`` the attributes it gave for ``ReturnValues``.
+        """
         key = key_of(body["TableName"], body.get("Key") or body["Item"])
+        returns = body.get("ReturnValues")
         old = stored or (returned if returns == "ALL_OLD" else None)
         if old:
             self._shapes.put(key, self._shapes.shape_of(old))
         before = self._shapes.get(key)
         if "Item" in body:
-            change = self._shapes.replaced(ABSENT if before is None and _asks_absence(body) else before, body["Item"])
+            change = self._shapes.replaced(ABSENT if done and _asks_absence(body) else before, body["Item"])
         elif "UpdateExpression" in body:
             shown = returned if returns in ("ALL_NEW", "UPDATED_NEW") else None
             change = self._shapes.updated(before, body, shown)

@@ -27,9 +27,6 @@ from provenloop.adapters.dynamodb.units import IndexSpec
 
 _PARAMS = "provenloop.meter.params"
 
-#: The indexes of the one table.
-TABLE_INDEXES = (IndexSpec("queue", ("queue_pk", "queue_sk"), ("row",)), IndexSpec("due", ("wake", "wake_at")))
-
 #: Price in US dollars of a million request units on demand, us-east-1, since November 2024.
 READ_PRICE = 0.125
 WRITE_PRICE = 0.625
@@ -97,7 +94,7 @@ class Meter:
         capacity: how many items to remember sizes of.
     """
 
-    def __init__(self, *clients: Any, indexes: Iterable[IndexSpec] = TABLE_INDEXES, capacity: int = 4096) -> None:
+    def __init__(self, *clients: Any, indexes: Iterable[IndexSpec] = (), capacity: int = 4096) -> None:
         self.shapes = Shapes(indexes, capacity)
         self._costing = Costing(self.shapes)
         self._clients = clients
