@@ -29,7 +29,7 @@ from provenloop.services.lease import LeaseLostError, is_leased, take_lease
 from provenloop.services.memories import require_heads
 from provenloop.services.pass_end import PassEnd, finish
 from provenloop.services.pass_gate import PassOptions, new_at_most, new_exactly, opens_by_counts, opens_by_time
-from provenloop.services.ports import Store
+from provenloop.services.ports import Store, Used
 
 MAX_DUE_A_PASS = 80
 RETRY_MS = 300_000
@@ -64,19 +64,19 @@ def run_pass(store: Store, call: Call, options: PassOptions, *, run_id: str) -> 
         BusyError: decisions on the same findings kept coming in between; the next pass goes on from here.
     """
     call.require("write")
-    used = store.usage()
     known = store.run(call.memory, run_id) if call.idempotency_key is not None else None
     if known is not None:
         return dict(known.outcome)
-    heads = require_heads(store, call.memory)
-    skip = _skip_reason(store, call, options, heads)
-    leased = None if skip else take_lease(store, call.memory, heads.folds, run_id, call.now)
-    if skip or leased is None:
-        return _skipped(heads, skip or "busy", run_id, _used_since(store, used))
-    try:
-        return _run(store, call, options, replace(heads, folds=leased), run_id, used)
-    except LeaseLostError:
-        return _skipped(heads, "busy", run_id, _used_since(store, used))
+    with store.metered() as used:
+        heads = require_heads(store, call.memory)
+        skip = _skip_reason(store, call, options, heads)
+        leased = None if skip else take_lease(store, call.memory, heads.folds, run_id, call.now)
+        if skip or leased is None:
+            return _skipped(heads, skip or "busy", run_id, used)
+        try:
+            return _run(store, call, options, replace(heads, folds=leased), run_id, used)
+        except LeaseLostError:
+            return _skipped(heads, "busy", run_id, used)
 
 
 def _skip_reason(store: Store, call: Call, options: PassOptions, heads: Heads) -> str | None:
@@ -94,9 +94,7 @@ def _skip_reason(store: Store, call: Call, options: PassOptions, heads: Heads) -
     return "busy" if is_leased(heads.folds, call.now) else None
 
 
-def _run(
-    store: Store, call: Call, options: PassOptions, heads: Heads, run_id: str, used: tuple[float, float]
-) -> dict[str, Any]:
+def _run(store: Store, call: Call, options: PassOptions, heads: Heads, run_id: str, used: Used) -> dict[str, Any]:
     watches = store.watches(call.memory)
     fold = Fold(store, call.memory, now=call.now, watches=watches)
     folding = fold.run(heads.folds, heads.log.seq)
@@ -111,7 +109,7 @@ def _run(
             findings.expire(row.ref)
     outcome = _outcome(work, findings, run_id)
     end = PassEnd(call.memory, call.now, heads, folding, due, tuple(work.planted), run_id, outcome)
-    return finish(store, end, lambda: _used_since(store, used))
+    return finish(store, end, lambda: usage_of(used))
 
 
 def _groups_to_look_at(work: Pass, options: PassOptions) -> Mapping[str, Sequence[str]]:
@@ -205,7 +203,7 @@ def _outcome(work: Pass, findings: Findings, run_id: str) -> dict[str, Any]:
     }
 
 
-def _skipped(heads: Heads, reason: str, run_id: str, usage: Mapping[str, float]) -> dict[str, Any]:
+def _skipped(heads: Heads, reason: str, run_id: str, used: Used) -> dict[str, Any]:
     grains, errors = new_at_most(heads)
     numbers = ("proposed", "deduped", "suppressed", "stored", "refreshed", "auto_applied", "expired", "measured")
     return {
@@ -218,10 +216,10 @@ def _skipped(heads: Heads, reason: str, run_id: str, usage: Mapping[str, float])
         "analyzers_run": [],
         "analyzers_skipped": [],
         "watermark": heads.folds.analyzed,
-        "usage": dict(usage),
+        "usage": usage_of(used),
     }
 
 
-def _used_since(store: Store, before: tuple[float, float]) -> Mapping[str, float]:
-    reads, writes = store.usage()
-    return {"reads": reads - before[0], "writes": writes - before[1]}
+def usage_of(used: Used) -> dict[str, float]:
+    """Read and write units; of a pass, without those of its very last writes, which store this."""
+    return {"reads": used.reads, "writes": used.writes}

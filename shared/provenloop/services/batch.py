@@ -20,6 +20,7 @@ from provenloop.domain.records import History
 from provenloop.services.ports import Failure, Put, Replace, Restate, Write
 
 TOOL_CALL_KEPT_MS = 90 * DAY_MS
+_SECOND_MS = 1000
 MAX_WRITES = 98
 
 Outcome = Literal["stored", "duplicate", "restated", "changed", "revived"]
@@ -142,6 +143,9 @@ class Batch:
         found = self._found.get(grain.address)
         if found is None:
             yield Put(grain)
+        elif outcome == "restated" and _is_later(grain, found):
+            later = replace(found, occurred_at=grain.occurred_at, head_rev=found.head_rev + 1, seq=self._seq)
+            yield Replace(replace(later, last_stated_at=self._now), expected=found.head_rev, restated=len(slots))
         elif outcome == "restated":
             yield Restate(found, times=len(slots), at=self._now, expected=found.head_rev)
         elif outcome == "changed":
@@ -171,7 +175,7 @@ class Batch:
             occurred_at=draft.occurred_at,
             valid_from=draft.valid_from,
             valid_to=draft.valid_to,
-            expires_at=self._now + TOOL_CALL_KEPT_MS if is_call else None,
+            expires_at=_full_second(self._now + TOOL_CALL_KEPT_MS) if is_call else None,
             redacted=chosen.redacted,
         )
 
@@ -268,6 +272,16 @@ class Batch:
         return slot is not leader and dict(slot.draft.body) != dict(leader.draft.body)
 
 
+def _full_second(at: int) -> int:
+    """Expiry is stored in whole seconds; rounded up, so that nothing goes early."""
+    return -(-at // _SECOND_MS) * _SECOND_MS
+
+
+def _is_later(grain: Grain, found: Grain) -> bool:
+    """Whether a restatement says that the same still held at a later time, which makes it the latest value."""
+    return grain.occurred_at is not None and grain.occurred_at > (found.occurred_at or 0)
+
+
 def _merged(found: Grain, grain: Grain) -> Grain:
     """The current grain with the fields that were restated; what is not given stays, also when it was recorded."""
     return replace(
@@ -277,7 +291,7 @@ def _merged(found: Grain, grain: Grain) -> Grain:
         head_rev=found.head_rev + 1,
         generation=found.generation,
         recorded_at=found.recorded_at,
-        occurred_at=grain.occurred_at if grain.occurred_at is not None else found.occurred_at,
+        occurred_at=max((at for at in (grain.occurred_at, found.occurred_at) if at is not None), default=None),
         valid_from=grain.valid_from if grain.valid_from is not None else found.valid_from,
         valid_to=grain.valid_to if grain.valid_to is not None else found.valid_to,
     )

@@ -26,6 +26,7 @@ from provenloop.services.replay import replay_of, require_same_body
 MAX_EVENTS = 90
 WAKE_SLOT_MS = 300_000
 _MAX_ROUNDS = 6
+_REQUEST_CHARS = 16
 
 
 def record_events(store: Store, call: Call, events: Sequence[Event]) -> dict[str, Any]:
@@ -98,7 +99,7 @@ def _batch(store: Store, call: Call, head: LogHead, events: Sequence[Event], pre
         seq=head.seq,
         by=call.principal.label,
         now=call.now,
-        request=addresses.short("request", call.principal.id, request),
+        request=addresses.short("request", call.principal.id, request)[:_REQUEST_CHARS],
         targets=store.grains(call.memory, targets, call.now) if targets else {},
     )
 

@@ -39,7 +39,7 @@ class PassEnd:
     outcome: Mapping[str, Any]
 
 
-def finish(store: Store, end: PassEnd, usage: Callable[[], Mapping[str, float]]) -> dict[str, Any]:
+def finish(store: Store, end: PassEnd, usage: Callable[[], dict[str, float]]) -> dict[str, Any]:
     """Write the end of a pass; the outcome with what the pass used.
 
     Raises:
@@ -48,7 +48,7 @@ def finish(store: Store, end: PassEnd, usage: Callable[[], Mapping[str, float]])
     """
     _plant(store, end)
     for _ in range(_MAX_ROUNDS):
-        outcome = {**end.outcome, "usage": dict(usage())}
+        outcome = {**end.outcome, "usage": usage()}
         try:
             _commit_end(store, end, outcome)
         except WriteRefusedError as refused:

@@ -7,6 +7,7 @@ A refused transaction tells which writes failed and what was found in their plac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -216,6 +217,18 @@ class LoopReader(Protocol):
         """Every recommendation by id, all pages."""
 
 
+class Used(Protocol):
+    """What a measured stretch of work has used so far."""
+
+    @property
+    def reads(self) -> float:
+        """Read units."""
+
+    @property
+    def writes(self) -> int:
+        """Write units."""
+
+
 class Store(GrainReader, LoopReader, Protocol):
     """Everything a use case may do to one memory."""
 
@@ -242,8 +255,8 @@ class Store(GrainReader, LoopReader, Protocol):
             TooLargeError: over a limit of the store.
         """
 
-    def usage(self) -> tuple[float, float]:
-        """Read and write units this process has used so far; differences tell what an operation cost."""
+    def metered(self) -> AbstractContextManager[Used]:
+        """Measures what the calls inside use."""
 
     def clear_wake(self, memory: MemoryId, seq: int) -> None:
         """Forget that the memory is dirty, unless a number after ``seq`` has been reserved."""

@@ -54,9 +54,16 @@ OURS = frozenset(
 )
 
 
+def code_of(error: PynamoDBException) -> str | None:
+    """The store's error code; None where there was no answer (pynamodb's own property fails on such errors)."""
+    response = getattr(error.cause, "response", None) or {}
+    code: str | None = response.get("Error", {}).get("Code")
+    return code
+
+
 def is_condition_failure(error: PynamoDBException) -> bool:
     """Whether a single write was refused by its condition."""
-    return error.cause_response_code == CONDITION_FAILED
+    return code_of(error) == CONDITION_FAILED
 
 
 def failed_conditions(error: TransactWriteError) -> Sequence[tuple[int, CancellationReason]]:
@@ -70,7 +77,7 @@ def failed_conditions(error: TransactWriteError) -> Sequence[tuple[int, Cancella
 
 def is_collision(error: PynamoDBException) -> bool:
     """Whether another transaction held one of the items: the same request may succeed at once."""
-    codes = {error.cause_response_code}
+    codes = {code_of(error)}
     if isinstance(error, TransactWriteError):
         codes |= {reason.code for reason in error.cancellation_reasons if reason is not None}
     return bool(codes & COLLISIONS)
@@ -78,7 +85,7 @@ def is_collision(error: PynamoDBException) -> bool:
 
 def translated(error: PynamoDBException) -> LoopError:
     """The error of ours that stands for one of the store."""
-    code = error.cause_response_code
+    code = code_of(error)
     codes = {code} if code != TRANSACTION_CANCELED else set()
     if isinstance(error, TransactWriteError):
         codes |= {reason.code for reason in error.cancellation_reasons if reason is not None}

@@ -70,8 +70,8 @@ class Row(Model):
     text = UnicodeAttribute(null=True)
     ttl = NumberAttribute(null=True)
 
-    stated = NumberAttribute(null=True)
-    last_stated_at = NumberAttribute(null=True)
+    stated = NumberAttribute(null=True, attr_name="n")
+    last_stated_at = NumberAttribute(null=True, attr_name="at")
 
     seq = NumberAttribute(null=True)
     grains = NumberAttribute(null=True)

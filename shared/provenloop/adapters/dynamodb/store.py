@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from provenloop.adapters.dynamodb import heads, keys, queue_index, table, writes
 from provenloop.adapters.dynamodb.items import entity_of
 from provenloop.adapters.dynamodb.keys import Key, partition
+from provenloop.adapters.dynamodb.meter import Usage
 from provenloop.adapters.dynamodb.rows import Row, is_expired
 from provenloop.domain.address import cluster_of, is_address
 from provenloop.domain.audit import AuditEntry, Note
@@ -214,6 +216,10 @@ class DynamoStore:
         """See ``Store``."""
         rows = table.query(keys.registry(tenant), Row.sk.startswith(keys.MEMORY_PREFIX))
         return tuple(_all(rows, MemoryRecord))
+
+    def metered(self) -> AbstractContextManager[Usage]:
+        """See ``Store``."""
+        return table.metered()
 
     # reading
 

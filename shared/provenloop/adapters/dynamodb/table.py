@@ -7,7 +7,9 @@ collides with another one is tried five more times; a refused one tells which co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from pynamodb.connection import Connection
 from pynamodb.exceptions import TransactWriteError, UpdateError
@@ -18,9 +20,17 @@ from pynamodb.transactions import TransactWrite
 from provenloop.adapters.dynamodb.faults import failed_conditions, is_collision, is_condition_failure, translated
 from provenloop.adapters.dynamodb.faults import translating as _translating
 from provenloop.adapters.dynamodb.keys import Key
+from provenloop.adapters.dynamodb.limits import LimitGuard
+from provenloop.adapters.dynamodb.meter import Meter, Usage
 from provenloop.adapters.dynamodb.rows import Row
+from provenloop.adapters.dynamodb.units import IndexSpec
 from provenloop.domain.errors import BusyError, TooLargeError, UnavailableError
 
+INDEXES = (
+    IndexSpec("queue", ("queue_pk", "queue_sk"), ("row",)),
+    IndexSpec("due", ("wake", "wake_at")),
+    IndexSpec("bytime", ("time_pk", "time_sk")),
+)
 MAX_TRIES = 6
 BATCH_GET_KEYS = 100
 MAX_TRANSACTION_ITEMS = 100
@@ -105,6 +115,30 @@ def bind(table_name: str, region: str | None) -> None:
     Row.Meta.region = region
     Row.Meta.connect_timeout_seconds = 3  # type: ignore[attr-defined]
     Row.Meta.read_timeout_seconds = 8  # type: ignore[attr-defined]
+    _Instruments.on(connection().client)
+
+
+@dataclass
+class _Instruments:
+    """What listens on the process's one client: the meter, and the guard of limits that emulators do not check."""
+
+    client: object
+    meter: Meter
+    guard: LimitGuard
+    current: ClassVar[_Instruments | None] = None
+
+    @classmethod
+    def on(cls, client: object) -> _Instruments:
+        """The instruments of this client, put on it once."""
+        if cls.current is None or cls.current.client is not client:
+            meter = Meter(client, indexes=INDEXES)
+            cls.current = cls(client, meter, LimitGuard(client, shapes=meter.shapes))
+        return cls.current
+
+
+def metered() -> AbstractContextManager[Usage]:
+    """Measures what the calls inside use."""
+    return _Instruments.on(connection().client).meter.measure()
 
 
 def get(key: Key) -> Row | None:
