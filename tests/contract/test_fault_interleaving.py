@@ -159,6 +159,17 @@ def test_faults_strike_an_actor_and_leave_the_others_alive(client: Any) -> None:
     assert read(client) == 3
 
 
+def test_faults_count_calls_in_the_order_they_are_done(client: Any) -> None:
+    layer = FaultLayer(client)
+    with layer.faults(crash_after(2)), Interleaving(client, schedule=[0, 1, 1, 0]) as play:
+        for name in "ab":
+            play.actor(name, lambda: [add_one(client), add_one(client)])
+        outcomes = play.run()
+
+    assert [call.process for call in layer.calls] == ["b", "a", "b"]
+    assert (outcomes["a"].state, outcomes["b"].state) == ("crashed", "done")
+
+
 def test_actors_see_the_context_of_their_maker(client: Any) -> None:
     pinned: ContextVar[int] = ContextVar("pinned", default=0)
     pinned.set(7)

@@ -212,6 +212,8 @@ def test_indexes_are_written_as_their_entries_come_move_and_go(client: Any, mete
     assert units(lambda: update(client, "head", "SET wake_at = :t", values)) == 1 + 2
     assert units(lambda: update(client, "head", "SET elsewhere = :t", values)) == 1
     assert units(lambda: update(client, "head", "REMOVE wake, wake_at")) == 1 + 1
+    new = {"TableName": TABLE, "Item": item("head 2", **due(5)), "ConditionExpression": ABSENT}
+    assert units(lambda: client.transact_write_items(TransactItems=[{"Put": new}])) == 2 * (1 + 1)
     row: dict[str, Any] = {"queue_pk": {"S": "q"}, "queue_sk": {"S": "1"}, "row": {"S": "x" * 1200}}
     assert units(lambda: put(client, "rec", **row)) == 2 + 2
     assert units(lambda: client.put_item(TableName=TABLE, Item=item("rec", **{**row, "row": {"S": "y"}}))) == 2 + 2
