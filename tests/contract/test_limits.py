@@ -1,4 +1,4 @@
-"""Limits that emulators let pass are enforced before a request leaves; batches are done to the end."""
+"""Limits that emulators let pass are enforced before a request leaves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from provenloop.adapters.dynamodb.batches import batch_get, batch_write, query_items
 from provenloop.adapters.dynamodb.limits import (
     ITEM_BYTES,
     BatchTooLargeError,
@@ -17,12 +16,10 @@ from provenloop.adapters.dynamodb.limits import (
     LimitGuard,
     TransactionTooLargeError,
     check_item,
-    is_expired,
-    unexpired,
 )
 from provenloop.adapters.dynamodb.meter import Meter
-from provenloop.domain.errors import InternalError, TooLargeError, UnavailableError
-from tests.faults import FaultLayer, take_snapshot, throttle, unprocessed
+from provenloop.domain.errors import InternalError, TooLargeError
+from tests.faults import FaultLayer, take_snapshot
 from tests.faults.tables import TABLE, make_table
 
 if TYPE_CHECKING:
@@ -107,64 +104,10 @@ def test_requests_at_the_limits_pass(client: Any) -> None:
 def test_an_update_that_grows_an_item_over_the_limit_is_seen_where_the_item_is_known(client: Any) -> None:
     meter = Meter(client)
     LimitGuard(client, shapes=meter.shapes)
-    client.put_item(TableName=TABLE, Item=item("a", 300_000))
+    with meter.measure():
+        client.put_item(TableName=TABLE, Item=item("a", 300_000))
     grow = {"UpdateExpression": "SET g = :g", "ExpressionAttributeValues": {":g": {"B": b"x" * 200_000}}}
     with pytest.raises(ItemTooLargeError):
         client.update_item(TableName=TABLE, Key=item("a"), **grow)
     shrink = {"UpdateExpression": "SET f = :g", "ExpressionAttributeValues": {":g": {"B": b"x" * 50_000}}}
     client.update_item(TableName=TABLE, Key=item("a"), **shrink)
-
-
-def test_items_past_their_time_to_live_are_not_there() -> None:
-    old, new, endless = ({**item("a"), "ttl": {"N": "99"}}, {**item("b"), "ttl": {"N": "101"}}, item("c"))
-    assert [is_expired(each, 100) for each in (old, new, endless)] == [True, False, False]
-    assert unexpired([old, new, endless], 100) == [new, endless]
-    assert is_expired({**item("a"), "ttl": {"N": "100"}}, 100)
-
-
-def test_a_batch_of_any_length_is_split_and_what_is_handed_back_is_sent_again(client: Any) -> None:
-    layer = FaultLayer(client)
-    waits: list[float] = []
-    requests = [{"PutRequest": {"Item": item(f"{n:03}")}} for n in range(120)]
-    with layer.faults(unprocessed(nth=2, times=3, keep=10)):
-        batch_write(client, TABLE, requests, sleep=waits.append)
-    assert len(take_snapshot(client, TABLE)) == 120
-    assert waits == [0.05, 0.1]
-
-    waits.clear()
-    keys = [item(f"{n:03}") for n in range(130)]
-    with layer.faults(unprocessed(keep=60)):
-        found = batch_get(client, TABLE, keys, sleep=waits.append)
-    assert sorted(each["sk"]["S"] for each in found) == [f"{n:03}" for n in range(120)]
-    assert [len(call.keys) for call in layer.calls] == [100, 40, 30]
-    assert waits == [0.05]
-
-
-def test_a_batch_that_is_never_finished_is_given_up(client: Any) -> None:
-    waits: list[float] = []
-    keys = [item(str(n)) for n in range(10)]
-    with FaultLayer(client).faults(unprocessed(keep=1, times=None)), pytest.raises(UnavailableError):
-        batch_get(client, TABLE, keys, sleep=waits.append)
-    assert waits == [0.05, 0.1, 0.2, 0.4, 0.8]
-
-    with FaultLayer(client).faults(throttle()), pytest.raises(client.exceptions.ThrottlingException):
-        batch_write(client, TABLE, [{"DeleteRequest": {"Key": keys[0]}}], sleep=waits.append)
-
-
-def test_a_query_follows_its_pages_only_as_far_as_needed(client: Any) -> None:
-    for n in range(30):
-        client.put_item(TableName=TABLE, Item=item(f"{n:03}", 90_000))
-    layer = FaultLayer(client)
-    params: dict[str, Any] = {
-        "TableName": TABLE,
-        "KeyConditionExpression": "pk = :p",
-        "ExpressionAttributeValues": {":p": {"S": "p"}},
-    }
-
-    everything = [each["sk"]["S"] for each in query_items(client, **params)]
-    assert everything == [f"{n:03}" for n in range(30)]
-    assert len(layer.calls) == 3
-
-    layer.arm()
-    assert len(list(query_items(client, most=5, **params))) == 5
-    assert len(layer.calls) == 1

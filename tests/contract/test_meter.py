@@ -32,8 +32,11 @@ def client() -> Iterator[Any]:
 
 
 @pytest.fixture
-def meter(client: Any) -> Meter:
-    return Meter(client, indexes=INDEXES)
+def meter(client: Any) -> Iterator[Meter]:
+    """A meter with a measurement open, so that it remembers the sizes of what each test prepares."""
+    meter = Meter(client, indexes=INDEXES)
+    with meter.measure():
+        yield meter
 
 
 def item(sk: str, filler: int = 0, **attributes: Any) -> dict[str, Any]:
@@ -283,8 +286,9 @@ def test_pynamodb_is_measured_and_a_removed_meter_counts_no_more(client: Any) ->
 
 def test_only_so_many_items_are_remembered(client: Any) -> None:
     meter = Meter(client, capacity=2)
-    for sk in "abc":
-        put(client, sk, 3000)
+    with meter.measure():
+        for sk in "abc":
+            put(client, sk, 3000)
     with meter.measure() as usage:
         update(client, "c", "SET g = :g", {":g": {"N": "1"}})
         update(client, "a", "SET g = :g", {":g": {"N": "1"}})

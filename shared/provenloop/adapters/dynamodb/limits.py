@@ -6,7 +6,7 @@ written. The checks take the attribute values that a client sends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from provenloop.adapters.dynamodb.shapes import Shapes, key_of
@@ -22,8 +22,6 @@ PARTITION_KEY_BYTES = 2048
 SORT_KEY_BYTES = 1024
 #: A query or scan reads this much and gives the rest on further pages.
 PAGE_BYTES = 1024 * 1024
-
-TTL_ATTRIBUTE = "ttl"
 
 
 class ItemTooLargeError(TooLargeError):
@@ -85,16 +83,6 @@ def check_batch(entries: Mapping[str, Sequence[Any]], most: int) -> None:
     count = sum(map(len, entries.values()))
     if count > most:
         raise BatchTooLargeError(f"a batch holds at most {most} entries, this one {count}")
-
-
-def is_expired(item: Item, now_s: int) -> bool:
-    """Whether the item's time to live is over: it is deleted some time later, and until then still readable."""
-    return TTL_ATTRIBUTE in item and int(item[TTL_ATTRIBUTE]["N"]) <= now_s
-
-
-def unexpired(items: Iterable[Item], now_s: int) -> list[Item]:
-    """The items whose time to live is not over at ``now_s`` (epoch seconds)."""
-    return [item for item in items if not is_expired(item, now_s)]
 
 
 class LimitGuard:

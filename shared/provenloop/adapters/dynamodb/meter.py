@@ -1,6 +1,7 @@
 """Counts round trips, capacity units and bytes of a client's calls, from the sizes of what went over the wire.
 
-Hangs on botocore's public events, costs microseconds and changes nothing, so it may stay on in production.
+Hangs on botocore's public events and changes nothing, so it may stay on in production: while no measurement is open
+it does no work at all, and sizes are remembered only from calls inside one.
 
 Where an exact size cannot be seen, it is estimated, and the call is counted as ``estimated``:
 
@@ -129,12 +130,15 @@ class Meter:
         context[_PARAMS] = params
 
     def _answered(self, parsed: Mapping[str, Any], model: Any, context: Mapping[str, Any], **_: Any) -> None:
+        open_usages = tuple(self._usages())
+        if not open_usages:
+            return
         cost: Cost | None
         try:
             cost = self._costing.of(model.name, context[_PARAMS], parsed)
         except Exception:  # noqa: BLE001  the call is done: a fault in counting it must not undo that
             cost = None
-        for usage in self._usages():
+        for usage in open_usages:
             usage.retries += parsed.get("ResponseMetadata", {}).get("RetryAttempts", 0)
             usage.unmeasured += cost is None
             usage.add(model.name, cost or Cost(exact=False))
