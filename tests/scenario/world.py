@@ -145,12 +145,12 @@ def fresh_world() -> World:
 
 
 @cache
-def undisturbed(*sent: Sent) -> dict[str, Any]:
-    """What is seen when the same requests come one after the other, and one full sweep follows."""
+def undisturbed(*sent: Sent, at: int = NOW + 60 * MINUTE_MS) -> dict[str, Any]:
+    """What is seen when the same requests come one after the other, and one full sweep follows at time ``at``."""
     world = fresh_world()
     for request in sent:
         world.send(request)
-    world.now += 60 * MINUTE_MS
+    world.now = at
     world.run(PassOptions(full_sweep=True))
     return world.seen()
 
