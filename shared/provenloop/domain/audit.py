@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Any
 
 from provenloop.domain.canonical import canonical_json
-from provenloop.domain.instants import format_instant
+from provenloop.domain.instants import InstantError, format_instant, parse_instant
 from provenloop.domain.principal import Principal
 
 NO_PREVIOUS = ""
@@ -129,7 +129,7 @@ def verify_chain(
         reason = _fault(entry, subject, previous, last_status)
         if reason:
             return Break(subject, previous.n + 1, reason)
-        last_status = str(json.loads(entry.text)["to"])
+        last_status = str((_body_of(entry) or {})["to"])
         previous = head_after(entry)
     if head is not None and head != previous:
         return Break(subject, previous.n + 1, "the chain's head names another last entry")
@@ -140,20 +140,41 @@ def verify_chain(
 
 def _fault(entry: AuditEntry, subject: str, previous: ChainHead, last_status: str) -> str | None:
     """Why ``entry`` cannot follow ``previous``, or None."""
-    try:
-        body = json.loads(entry.text)
-    except ValueError:
-        return "the text is not JSON"
+    body = _body_of(entry)
+    if body is None or not isinstance(body.get("to"), str):
+        return "the text is not that of an entry"
     checks = (
         (entry.n == previous.n + 1, "an entry is missing or out of order"),
         (body.get("n") == entry.n, "the text has another number"),
         (entry.subject == subject and body.get("subject") == subject, "the entry belongs to another subject"),
         (body.get("previous") == previous.id, "the link to the previous entry does not hold"),
         (body.get("from") == last_status, "the step does not start where the last one ended"),
+        (_instant_of(body) == entry.at, "the text has another time"),
     )
     return next((reason for holds, reason in checks if not holds), None)
 
 
+def _body_of(entry: AuditEntry) -> dict[str, Any] | None:
+    """The fields of an entry's text, None where it is no JSON object: what is stored may have been tampered with."""
+    try:
+        body = json.loads(entry.text)
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def _instant_of(body: Mapping[str, Any]) -> int | None:
+    try:
+        return parse_instant(body.get("at"))
+    except InstantError:
+        return None
+
+
 def verify_note(entry: AuditEntry, note: Note) -> bool:
     """Whether the note is the one that the entry commits to."""
-    return hmac.compare_digest(str(json.loads(entry.text).get("because")), commit_to_note(note))
+    body = _body_of(entry)
+    try:
+        expected = commit_to_note(note)
+    except ValueError:
+        return False
+    return body is not None and hmac.compare_digest(str(body.get("because")).encode(), expected.encode())
