@@ -87,11 +87,15 @@ def digest_of(proposal: Proposal) -> str:
 
 
 def shape_of(proposal: Proposal) -> str:
-    """The proposal without the figures that move with every piece of evidence (a lesson's confidence)."""
+    """The proposal without what moves with every piece of evidence: a lesson's confidence, and which of several
+    grains that say the same its texts are joined from.
+    """
     plain = asdict(proposal)
     for operation in plain["operations"]:
-        if operation["fact"]:
-            del operation["fact"]["confidence"]
+        fact = operation["fact"]
+        if fact:
+            del fact["confidence"]
+            fact |= {name: {"field": text["field"]} for name, text in fact.items() if isinstance(text, dict)}
     return canonical_json(plain)
 
 
