@@ -1,35 +1,38 @@
-"""A small table with the keys and indexes of the real one, for tests of what lies below the adapters."""
+"""A small table with the keys and indexes that template.yaml gives the real one."""
 
 from __future__ import annotations
 
 from typing import Any
 
-TABLE = "loop"
+from provenloop.entry.local.resources import Index, tables
+from tests.template.reading import TEMPLATE
 
-_TYPES = {"pk": "S", "sk": "S", "queue_pk": "S", "queue_sk": "S", "wake": "S", "wake_at": "N"}
+TABLE = "loop"
+(_REAL,) = tables(TEMPLATE)
 
 
 def make_table(client: Any, name: str = TABLE) -> None:
-    """Create the table with the indexes ``queue`` (carries ``row``) and ``due`` (keys only)."""
+    """Create the table, empty."""
     client.create_table(
         TableName=name,
-        KeySchema=_key("pk", "sk"),
-        AttributeDefinitions=[{"AttributeName": n, "AttributeType": t} for n, t in _TYPES.items()],
+        KeySchema=_key(_REAL.hash_key, _REAL.range_key),
+        AttributeDefinitions=[{"AttributeName": n, "AttributeType": kind} for n, kind in _REAL.attributes.items()],
         BillingMode="PAY_PER_REQUEST",
-        GlobalSecondaryIndexes=[
-            {
-                "IndexName": "queue",
-                "KeySchema": _key("queue_pk", "queue_sk"),
-                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["row"]},
-            },
-            {
-                "IndexName": "due",
-                "KeySchema": _key("wake", "wake_at"),
-                "Projection": {"ProjectionType": "KEYS_ONLY"},
-            },
-        ],
+        GlobalSecondaryIndexes=[_index(index) for index in _REAL.indexes],
     )
 
 
-def _key(partition: str, sort: str) -> list[dict[str, str]]:
-    return [{"AttributeName": partition, "KeyType": "HASH"}, {"AttributeName": sort, "KeyType": "RANGE"}]
+def _index(index: Index) -> dict[str, Any]:
+    projection: dict[str, Any] = {"ProjectionType": index.projection}
+    if index.included:
+        projection["NonKeyAttributes"] = list(index.included)
+    return {
+        "IndexName": index.name,
+        "KeySchema": _key(index.hash_key, index.range_key),
+        "Projection": projection,
+    }
+
+
+def _key(partition: str, sort: str | None) -> list[dict[str, str]]:
+    schema = [{"AttributeName": partition, "KeyType": "HASH"}]
+    return schema if sort is None else [*schema, {"AttributeName": sort, "KeyType": "RANGE"}]

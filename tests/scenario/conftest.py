@@ -1,0 +1,5 @@
+"""An empty table and one memory for every test that asks for them."""
+
+from tests.store_fixture import desk, store
+
+__all__ = ["desk", "store"]
