@@ -191,6 +191,12 @@ def chain_of(subject: str) -> str:
     return f"{subject}#"
 
 
+def place_in_chain(sort: str) -> tuple[str, int]:
+    """Subject and number of an audit entry, from its sort key; number 0 where it is none that we made."""
+    subject, _, digits = sort.rpartition("#")
+    return (subject, int(digits)) if digits.isdecimal() else (sort, 0)
+
+
 def queue_partition(memory: MemoryId, status: str) -> str:
     """Hash of index ``queue``: the recommendations of one status."""
     return f"{memory_prefix(memory)}#Q#{status}"

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from provenloop.adapters.dynamodb import heads, keys, queue_index, table, writes
-from provenloop.adapters.dynamodb.items import entity_of
+from provenloop.adapters.dynamodb.items import audit_entry_of, entity_of
 from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.meter import Usage
 from provenloop.adapters.dynamodb.rows import Row, is_expired
@@ -195,7 +195,7 @@ class DynamoStore:
     def audit_entries(self, memory: MemoryId, subject: str | None = None) -> Iterator[AuditEntry]:
         """See ``LoopReader``."""
         chosen = Row.sk.startswith(keys.chain_of(subject)) if subject is not None else None
-        return _all(table.query(partition(memory, "AUDIT"), chosen), AuditEntry)
+        return map(audit_entry_of, table.query(partition(memory, "AUDIT"), chosen))
 
     def notes(self, memory: MemoryId, subject: str) -> Mapping[int, Note]:
         """See ``LoopReader``."""
