@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from provenloop.domain.lifecycle import Status
+from provenloop.domain.proposal import OperationName
+from provenloop.domain.recommendation import Severity
 from provenloop.entry.models.fields import Time, WireModel
-
-if TYPE_CHECKING:
-    from provenloop.domain.lifecycle import Status
-    from provenloop.domain.proposal import OperationName
-    from provenloop.domain.recommendation import Severity
 
 
 class Skip(WireModel):
