@@ -6,6 +6,7 @@ import base64
 import binascii
 import heapq
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,9 @@ from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.lifecycle import Status
 from provenloop.domain.names import MemoryId
 from provenloop.services.ports import QueuePage
+
+#: A place in the order that ``keys.queue_order`` makes.
+_PLACE = re.compile(r"[0-3]#[0-9]+#[a-z2-7]+\Z")
 
 
 def page(memory: MemoryId, statuses: Sequence[Status], *, limit: int, cursor: str | None) -> QueuePage:
@@ -54,9 +58,13 @@ def _place_of(cursor: str | None) -> str:
     if cursor is None:
         return " "
     try:
-        return base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-    except (binascii.Error, UnicodeDecodeError, ValueError):
-        raise InvalidInputError("not a cursor of this list", field="cursor") from None
+        place = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
+    except (binascii.Error, ValueError):
+        place = ""
+    # What decodes to anything else was never given out; some of it the table would refuse as a key.
+    if not _PLACE.match(place):
+        raise InvalidInputError("not a cursor of this list", field="cursor")
+    return place
 
 
 def count(memory: MemoryId, prefix: str) -> int:
