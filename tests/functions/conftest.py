@@ -1,4 +1,4 @@
-"""A wiring behind which nothing may be reached."""
+"""The functions with nothing behind them, and the whole local stack."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from provenloop.domain.errors import NotFoundError
+from provenloop.entry.local.stack import LocalStack
 from provenloop.entry.settings import Settings
 from provenloop.entry.wiring import Wiring, use_wiring
-from tests.functions.requests import ADMIN, NOW
+from tests.functions.api import Api
+from tests.functions.requests import ADMIN, NOW, ROOT
 
 
 class Untouched:
@@ -28,3 +30,18 @@ def untouched() -> Iterator[None]:
     use_wiring(current)
     yield
     use_wiring(None)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[LocalStack]:
+    """The system of template.yaml, started once a module."""
+    with LocalStack(ROOT, dev_token=ADMIN, now_ms=NOW) as stack:
+        yield stack
+
+
+@pytest.fixture
+def api(running: LocalStack) -> Api:
+    """The whole system, empty, its clock at NOW."""
+    running.reset()
+    running.set_clock(NOW)
+    return Api(running)

@@ -1,0 +1,157 @@
+"""Who may do what: every operation, every way of not being allowed to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from provenloop.domain.principal import SCOPES
+from provenloop.domain.records import Token
+from provenloop.entry.local.gateway import HttpResponse
+from provenloop.entry.operations import OPERATIONS, Operation
+from provenloop.entry.wiring import wiring
+from provenloop.services.tokens import digest_of_secret
+from tests.functions.api import Api
+from tests.functions.requests import ADDRESS, ADMIN, NOTE, NOW
+
+PROTECTED = [known for known in OPERATIONS if known.scopes]
+OF_A_MEMORY = [known for known in PROTECTED if known.names_memory]
+PATH = {"memory": "support", "address": ADDRESS, "namespace": "shared", "subject": "s", "id": "aaaa", "run": "r"}
+BODIES: dict[str, dict[str, Any]] = {
+    "record_events": {"events": [NOTE]},
+    "mint_token": {"label": "x", "kind": "agent", "memories": "*", "scopes": ["read"]},
+    **{name: {"because": "x"} for name in ("approve", "reject", "apply", "approve_and_apply", "roll_back")},
+}
+UNAUTHENTICATED = (401, "PVL-E025")
+DENIED = (403, "PVL-E022")
+
+
+def attempt(api: Api, known: Operation, token: str | None) -> HttpResponse:
+    return api.call(known.name, PATH, BODIES.get(known.name), token=token)
+
+
+def refusals(api: Api, operations: Iterable[Operation], token: str | None) -> dict[str, tuple[int, str]]:
+    """How each operation refuses the token."""
+    return {known.name: api.refused(attempt(api, known, token)) for known in operations}
+
+
+def all_as(operations: Iterable[Operation], refusal: tuple[int, str]) -> dict[str, tuple[int, str]]:
+    return {known.name: refusal for known in operations}
+
+
+@pytest.mark.parametrize("token", [None, "", "wrong", "pvl_wrong", "wrong@default", f"{ADMIN}x", f"{ADMIN}@No.Such"])
+def test_nobody_is_let_in_anywhere_without_a_valid_token(api: Api, token: str | None) -> None:
+    assert refusals(api, PROTECTED, token) == all_as(PROTECTED, UNAUTHENTICATED)
+    assert api.stack.items() == {"Table": []}
+
+
+def test_a_401_says_how_to_authenticate(api: Api) -> None:
+    assert (api.call("list_memories", {}, token=None).header("www-authenticate") or "").startswith("Bearer")
+
+
+def test_an_expired_token_lets_nobody_in_anywhere(api: Api) -> None:
+    token = api.mint("short", *SCOPES, expires_at=NOW + 1000)
+    api.stack.set_clock(NOW + 1000)
+    assert refusals(api, PROTECTED, token) == all_as(PROTECTED, UNAUTHENTICATED)
+
+
+def test_a_revoked_token_lets_nobody_in_anywhere(api: Api) -> None:
+    api.done("create_memory")
+    secret = "pvl_revoked"
+    gone = Token(
+        digest=digest_of_secret(secret),
+        id="tok_gone",
+        principal_id="tok_gone",
+        label="gone",
+        kind="human",
+        tenant="default",
+        memories="*",
+        scopes=SCOPES,
+        lineage=("tok_gone",),
+        created_at=NOW,
+        revoked_at=NOW,
+    )
+    assert wiring().tokens.put_token(gone, NOW)
+    assert refusals(api, PROTECTED, secret) == all_as(PROTECTED, UNAUTHENTICATED)
+
+
+@pytest.mark.parametrize("missing", [scope for scope in SCOPES if scope != "admin"])
+def test_all_other_scopes_together_do_not_stand_in_for_one(api: Api, missing: str) -> None:
+    needing = [known for known in PROTECTED if missing in known.scopes]
+    token = api.mint("others", *(scope for scope in SCOPES if scope not in (missing, "admin")))
+    assert refusals(api, needing, token) == all_as(needing, DENIED)
+
+
+def test_all_scopes_together_do_not_stand_in_for_admin(api: Api) -> None:
+    needing = [known for known in PROTECTED if "admin" in known.scopes]
+    token = api.mint("others", *(scope for scope in SCOPES if scope != "admin"))
+    assert refusals(api, needing, token) == all_as(needing, DENIED)
+
+
+def test_the_needed_scopes_alone_are_enough_everywhere(api: Api) -> None:
+    api.done("create_memory")
+    tokens = {scopes: api.mint("-".join(scopes), *scopes) for scopes in {known.scopes for known in PROTECTED}}
+    reached = {known.name: attempt(api, known, tokens[known.scopes]).status for known in PROTECTED}
+    assert not {401, 403, 500} & set(reached.values()), reached
+
+
+def test_admin_stands_in_for_every_scope(api: Api) -> None:
+    api.done("create_memory")
+    token = api.mint("root", "admin")
+    reached = {known.name: attempt(api, known, token).status for known in PROTECTED}
+    assert not {401, 403, 500} & set(reached.values()), reached
+
+
+def test_a_token_for_other_memories_reaches_none_but_those(api: Api) -> None:
+    api.done("create_memory")
+    token = api.mint("elsewhere", "admin", memories="other-*")
+    before = api.stack.items()
+    assert refusals(api, OF_A_MEMORY, token) == all_as(OF_A_MEMORY, DENIED)
+    assert api.stack.items() == before
+    assert api.call("create_memory", {"memory": "other-one"}, token=token).status == 201
+    (listed,) = api.done("list_memories", {}, token=token)["memories"]
+    assert listed["name"] == "other-one"
+
+
+def test_a_memory_of_another_tenant_is_not_there(api: Api) -> None:
+    api.find()
+    before = api.stack.items()
+    others = [known for known in OF_A_MEMORY if known.name != "create_memory"]
+    assert refusals(api, others, f"{ADMIN}@other") == all_as(others, (404, "PVL-E040"))
+    assert api.stack.items() == before
+
+
+def test_tenants_may_use_the_same_names_without_meeting(api: Api) -> None:
+    api.done("create_memory")
+    api.done("create_memory", token=f"{ADMIN}@other")
+    api.done("record_events", body={"events": [{**NOTE, "text": "ours"}]})
+    (theirs,) = api.done("list_memories", {}, token=f"{ADMIN}@other")["memories"]
+    assert theirs["name"] == "support"
+    assert api.done("loop_health", token=f"{ADMIN}@other")["seq"] == 0
+    assert api.done("loop_health")["seq"] == 1
+
+
+def test_what_needs_no_token_needs_none(api: Api) -> None:
+    assert {known.name for known in OPERATIONS} - {known.name for known in PROTECTED} == {"health", "openapi"}
+    assert api.done("health", {}, token=None)["status"] == "ok"
+    assert api.done("openapi", {}, token=None)["openapi"] == "3.1.0"
+
+
+def test_a_decision_reads_the_token_afresh(api: Api) -> None:
+    api.find()
+    token = api.mint("reviewer", "read", "review", kind="human", expires_at=NOW + 1000)
+    assert api.call("list_recommendations", token=token).status == 200
+    api.stack.set_clock(NOW + 2000)
+    assert api.call("list_recommendations", token=token).status == 200
+    assert api.refused(api.call("reject", PATH, {"because": "x"}, token=token)) == UNAUTHENTICATED
+    assert api.refused(api.call("list_recommendations", token=token)) == UNAUTHENTICATED
+
+
+def test_a_body_cannot_say_who_is_asking(api: Api) -> None:
+    api.done("create_memory")
+    for claim in ("tenant", "principal", "by", "label", "scopes"):
+        response = api.call("record_events", body={"events": [NOTE], claim: "other"})
+        assert api.refused(response) == (400, "PVL-E011")
+        assert response.json()["field"] == claim

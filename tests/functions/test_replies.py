@@ -1,0 +1,142 @@
+"""Every answer has the form that the OpenAPI document promises, all along the life of a finding."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from provenloop.entry.openapi import reply_model
+from provenloop.entry.operations import OPERATIONS
+from tests.functions.api import CALLS, VALUES, Api
+from tests.functions.requests import MEMORY, http_event, operation
+
+BECAUSE = {"because": "Seen in three sessions."}
+
+
+def asked(api: Api, name: str, path: Any = None, body: Any = None, **how: Any) -> Any:
+    """The answer, held against its model in the document."""
+    answer = api.done(name, MEMORY if path is None else path, body, **how)
+    promised = operation(name).reply
+    if promised is not None:
+        reply_model(promised).model_validate(answer)
+    return answer
+
+
+def test_every_operation_answers_as_promised(api: Api) -> None:
+    asked(api, "health", {}, token=None)
+    asked(api, "openapi", {}, token=None)
+    asked(api, "create_memory")
+    asked(api, "list_memories", {})
+    asked(api, "mint_token", {}, {"label": "x", "kind": "agent", "memories": "*", "scopes": ["read"]})
+    recorded = asked(api, "record_events", body={"events": [*CALLS, *VALUES, VALUES[0]]})
+    asked(api, "record_events", body={"events": [{**CALLS[0], "result": "differs"}, *VALUES]})
+    ran = asked(api, "run_pass", body={})
+    skipped = asked(api, "run_pass", body={"min_new": 1})
+    assert (ran["outcome"], skipped["outcome"]) == ("ran", "skipped")
+    assert asked(api, "show_run", {**MEMORY, "run": ran["run"]}) == ran
+    asked(api, "loop_health")
+    asked(api, "list_analyzers")
+    lesson, conflict = asked(api, "list_recommendations")["recommendations"]
+    at_lesson, at_conflict = ({**MEMORY, "id": row["id"]} for row in (lesson, conflict))
+    asked(api, "show_recommendation", at_lesson)
+    asked(api, "approve", at_lesson, BECAUSE)
+    asked(api, "apply", at_lesson, BECAUSE)
+    asked(api, "show_recommendation", at_lesson)
+    asked(api, "roll_back", at_lesson, BECAUSE)
+    asked(api, "approve_and_apply", at_conflict, BECAUSE)
+    asked(api, "roll_back", at_conflict, BECAUSE)
+    asked(api, "show_recommendation", at_conflict)
+    asked(api, "list_recommendations", query={"status": "all", "limit": "1"})
+    asked(api, "show_grain", {**MEMORY, "address": recorded["events"][0]["address"]})
+    asked(api, "show_grain", {**MEMORY, "address": recorded["events"][7]["address"]})
+    asked(api, "show_entity", {**MEMORY, "namespace": "shared", "subject": "CHECKOUT"})
+    assert asked(api, "verify_audit")["ok"] is True
+
+
+def test_a_rejection_answers_as_promised(api: Api) -> None:
+    row = api.find()[0]
+    asked(api, "reject", {**MEMORY, "id": row["id"]}, BECAUSE)
+
+
+def test_the_audit_trail_is_one_json_text_a_line(api: Api) -> None:
+    row = api.find()[0]
+    api.done("reject", {**MEMORY, "id": row["id"]}, BECAUSE)
+    response = api.call("export_audit", query={"subject": row["id"]})
+    assert response.header("content-type") == "application/x-ndjson"
+    entries = [json.loads(line) for line in response.text.splitlines()]
+    assert [(entry["n"], entry["to"]) for entry in entries] == [(1, "pending"), (2, "rejected")]
+    everything = api.call("export_audit").text.splitlines()
+    assert len(everything) == 3
+
+
+def test_a_memory_is_made_once(api: Api) -> None:
+    assert api.call("create_memory").status == 201
+    before = api.stack.items()
+    assert api.call("create_memory", body={}).status == 200
+    assert api.stack.items() == before
+
+
+def test_an_id_may_be_cut_to_any_unique_prefix(api: Api) -> None:
+    first, second = (row["id"] for row in api.find())
+    for length in (26, 12, 6):
+        assert api.done("show_recommendation", {**MEMORY, "id": first[:length]})["id"] == first
+    assert api.done("show_recommendation", {**MEMORY, "id": second.upper()})["id"] == second
+    assert api.refused(api.call("show_recommendation", {**MEMORY, "id": "0"})) == (404, "PVL-E040")
+
+
+def test_the_queue_comes_in_pages(api: Api) -> None:
+    ids = [row["id"] for row in api.find()]
+    first = api.done("list_recommendations", query={"limit": "1"})
+    second = api.done("list_recommendations", query={"limit": "1", "cursor": first["cursor"]})
+    assert [row["id"] for page in (first, second) for row in page["recommendations"]] == ids
+    assert second["cursor"] is None
+
+
+@pytest.mark.parametrize("cursor", ["x", "!!!!", "é", "e30", "AAAA" * 100, "null", "[]"])
+def test_a_made_up_cursor_is_refused(api: Api, cursor: str) -> None:
+    api.find()
+    response = api.call("list_recommendations", query={"cursor": cursor})
+    assert api.refused(response) == (400, "PVL-E011")
+    assert response.json()["field"] == "cursor"
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "src/app/main.py",
+        "100%",
+        "a b",
+        "C++ #1",
+        "Straße 🚀",
+        '"quoted"',
+        "a+b&c=d",
+        "..",
+        "a;b,c:d@e",
+        "日本語",
+        "a\\b`c",
+    ],
+)
+def test_a_subject_of_any_spelling_is_found_by_its_path(api: Api, subject: str) -> None:
+    api.done("create_memory")
+    api.done("record_events", body={"events": [{**VALUES[0], "subject": subject}]})
+    entity = api.done("show_entity", {**MEMORY, "namespace": "shared", "subject": subject})
+    assert [fact["subject"] for fact in entity["facts"]] == [subject]
+
+
+@pytest.mark.parametrize(
+    ("sent", "subject"), [("100%25", "100%"), ("50%2525", "50%25"), ("a%252Fb", "a%2Fb"), ("5%", "5%")]
+)
+def test_a_percent_sign_is_the_one_escape_the_gateway_leaves(api: Api, sent: str, subject: str) -> None:
+    api.done("create_memory")
+    api.done("record_events", body={"events": [{**VALUES[0], "subject": subject}]})
+    event = http_event("show_entity", path={**MEMORY, "namespace": "shared", "subject": sent})
+    answer = json.loads(api.stack.invoke("LoopApiFunction", event).payload["body"])
+    assert [fact["subject"] for fact in answer["facts"]] == [subject]
+
+
+def test_every_reply_named_in_the_table_exists() -> None:
+    for known in OPERATIONS:
+        if known.reply is not None:
+            assert reply_model(known.reply).model_fields

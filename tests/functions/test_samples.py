@@ -1,0 +1,79 @@
+"""The payloads in ``events/`` are real: each function answers its own, in the order of a first day."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from provenloop.entry.operations import OPERATIONS
+from tests.functions.api import Api
+from tests.functions.requests import ROOT, sample
+
+LOGICAL_IDS = {
+    "ingest": "IngestFunction",
+    "loop_api": "LoopApiFunction",
+    "analyze": "AnalyzeFunction",
+    "apply": "ApplyFunction",
+    "dispatch": "DispatchFunction",
+}
+#: Sample and the status it is answered with; the memory is made on the way.
+FIRST_DAY = [
+    ("loop_api.health", 200),
+    ("loop_api.openapi", 200),
+    ("loop_api.no_route", 404),
+    ("ingest.batch", 404),
+    ("loop_api.create_memory", 201),
+    ("loop_api.create_memory", 200),
+    ("loop_api.list_memories", 200),
+    ("loop_api.mint_token", 201),
+    ("ingest.batch", 200),
+    ("ingest.base64", 200),
+    ("ingest.naive_time", 400),
+    ("analyze.run", 200),
+    ("loop_api.show_entity", 200),
+    ("loop_api.list_recommendations", 200),
+    ("loop_api.approve", 404),
+    ("apply.apply", 404),
+    ("apply.rollback", 404),
+]
+WITHOUT_HTTP = {"analyze.queue", "dispatch.tick"}
+
+
+def invoke(api: Api, name: str) -> Any:
+    invocation = api.stack.invoke(LOGICAL_IDS[name.partition(".")[0]], sample(name))
+    assert not invocation.failed
+    return invocation.payload
+
+
+def test_every_sample_is_answered_by_its_function(api: Api) -> None:
+    answered = [(name, invoke(api, name)["statusCode"]) for name, _ in FIRST_DAY]
+    assert answered == FIRST_DAY
+
+
+def test_the_queue_sample_runs_the_pass_it_can_and_sends_back_the_other(api: Api) -> None:
+    invoke(api, "loop_api.create_memory")
+    unknown = sample("analyze.queue")["Records"][1]["messageId"]
+    assert invoke(api, "analyze.queue") == {"batchItemFailures": [{"itemIdentifier": unknown}]}
+
+
+def test_the_tick_sample_asks_for_nothing_where_nothing_is_due(api: Api) -> None:
+    assert invoke(api, "dispatch.tick") == {"sent": 0}
+
+
+def test_no_sample_is_left_out() -> None:
+    files = {path.stem for path in (ROOT / "events").glob("*.json")}
+    assert files == {name for name, _ in FIRST_DAY} | WITHOUT_HTTP
+    assert {name.partition(".")[0] for name in files} == set(LOGICAL_IDS)
+
+
+def test_every_http_sample_goes_where_its_route_leads() -> None:
+    served = {known.route_key: known.function for known in OPERATIONS}
+    for name in {name for name, _ in FIRST_DAY}:
+        event = sample(name)
+        assert served.get(event["routeKey"], "loop_api") == name.partition(".")[0]
+        assert event["requestContext"]["routeKey"] == event["routeKey"]
+        assert event["rawPath"] == event["requestContext"]["http"]["path"]
+        body = event.get("body")
+        if body and not event["isBase64Encoded"]:
+            assert int(event["headers"]["content-length"]) == len(body.encode())
+            assert isinstance(json.loads(body), dict)
