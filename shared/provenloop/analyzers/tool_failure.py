@@ -3,13 +3,13 @@
 A cluster is one (namespace, tool, signature). It fires within a window of UTC days when errors >= min_count and
 (errors / calls >= min_rate or errors >= min_abs). Where no single signature fires, all errors of the tool together
 fire a tool-level finding (signature ``*``) at the same rate with at least 10 errors. What was applied before fires
-again only on calls that came after the apply.
+again only on calls that came after the apply, and errors that an applied lesson answers count for no other finding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from provenloop.analyzers.contract import (
     AppliedMark,
@@ -70,37 +70,69 @@ class ToolFailure:
         """Look at one tool."""
         if not isinstance(view, ToolView):
             raise AnalyzerError("tool_failure looks at tools")
-        single = tuple(self._clusters(view, parameters, now, marks))
-        drafts = single or tuple(self._whole_tool(view, parameters, now, marks))
-        return Examination(drafts, _next_day_that_matters(view, parameters))
+        window_start = now - int(parameters["window_days"]) * DAY_MS
 
-    def _clusters(self, view: ToolView, parameters: Parameters, now: int, marks: Marks) -> Iterator[Draft]:
-        for signature, rows in view.window.by_signature().items():
-            if signature == OVERFLOW:
-                continue
-            whole = Tally(sum(row.n for row in rows), view.window.calls)
-            tally = _since(whole, marks(view.namespace, (view.group, signature)), now, parameters)
-            if _fires(tally, parameters, int(parameters["min_count"])):
-                yield _draft(view, signature, rows, tally, parameters)
+        def mark_of(signature: str) -> AppliedMark | None:
+            mark = marks(view.namespace, (view.group, signature))
+            return mark if mark is not None and mark.at > window_start else None
 
-    def _whole_tool(self, view: ToolView, parameters: Parameters, now: int, marks: Marks) -> Iterator[Draft]:
-        whole = Tally(view.window.errors, view.window.calls)
-        tally = _since(whole, marks(view.namespace, (view.group, WHOLE_TOOL)), now, parameters)
-        if tally.errors >= TOOL_LEVEL_MIN_ERRORS and tally.rate >= float(parameters["min_rate"]):
-            yield _draft(view, WHOLE_TOOL, view.window.signatures, tally, parameters)
+        clusters = tuple(_clusters(view, mark_of))
+        single = [c for c in clusters if c.signature != OVERFLOW and _fires(c.tally, parameters)]
+        drafts = [_draft(view, c.signature, c.tally, (c,), parameters) for c in single]
+        whole = _since(Tally(sum(c.tally.errors for c in clusters), view.window.calls), mark_of(WHOLE_TOOL))
+        if not single and _fires_as_tool(whole, parameters):
+            drafts.append(_draft(view, WHOLE_TOOL, whole, _later(clusters, mark_of(WHOLE_TOOL)), parameters))
+        return Examination(tuple(drafts), _next_day_that_matters(view, parameters))
 
 
-def _since(whole: Tally, mark: AppliedMark | None, now: int, parameters: Parameters) -> Tally:
-    """The part of the window after an apply, where one falls into it; the watch has counted exactly that."""
-    if mark is None or mark.watch is None or mark.at <= now - int(parameters["window_days"]) * DAY_MS:
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The errors of one signature that no applied lesson answers yet: those that occurred after ``after``."""
+
+    signature: str
+    rows: tuple[SignatureDay, ...]
+    tally: Tally
+    after: int
+
+    @property
+    def newest(self) -> tuple[tuple[int, str], ...]:
+        """The newest of them as (occurred_at, address)."""
+        return tuple(pair for row in self.rows for pair in row.newest if pair[0] > self.after)
+
+
+def _clusters(view: ToolView, mark_of: Callable[[str], AppliedMark | None]) -> Iterator[Cluster]:
+    for signature, rows in view.window.by_signature().items():
+        mark = mark_of(signature) if signature != OVERFLOW else None
+        tally = _since(Tally(sum(row.n for row in rows), view.window.calls), mark)
+        yield Cluster(signature, rows, tally, mark.at if mark is not None else -1)
+
+
+def _later(clusters: Iterable[Cluster], mark: AppliedMark | None) -> tuple[Cluster, ...]:
+    """The clusters that still have errors, with those after ``mark`` only."""
+    after = mark.at if mark is not None else -1
+    return tuple(replace(c, after=max(c.after, after)) for c in clusters if c.tally.errors)
+
+
+def _since(whole: Tally, mark: AppliedMark | None) -> Tally:
+    """The part of the window after an apply; the watch has counted exactly that.
+
+    An apply whose watch is not there was made while this pass was reading: all that the pass sees came before it.
+    """
+    if mark is None:
         return whole
+    if mark.watch is None:
+        return Tally(0, 0)
     longest = max(mark.watch.calls, default=0)
     return Tally(mark.watch.errors.get(longest, 0), mark.watch.calls.get(longest, 0))
 
 
-def _fires(tally: Tally, parameters: Parameters, min_count: int) -> bool:
-    often = tally.errors >= min_count
+def _fires(tally: Tally, parameters: Parameters) -> bool:
+    often = tally.errors >= int(parameters["min_count"])
     return often and (tally.rate >= float(parameters["min_rate"]) or tally.errors >= int(parameters["min_abs"]))
+
+
+def _fires_as_tool(tally: Tally, parameters: Parameters) -> bool:
+    return tally.errors >= TOOL_LEVEL_MIN_ERRORS and tally.rate >= float(parameters["min_rate"])
 
 
 def _severity(tally: Tally, min_abs: int) -> Severity:
@@ -112,9 +144,9 @@ def _severity(tally: Tally, min_abs: int) -> Severity:
 
 
 def _draft(
-    view: ToolView, signature: str, rows: tuple[SignatureDay, ...], tally: Tally, parameters: Parameters
+    view: ToolView, signature: str, tally: Tally, clusters: tuple[Cluster, ...], parameters: Parameters
 ) -> Draft:
-    newest = sorted((pair for row in rows for pair in row.newest), key=lambda pair: (-pair[0], pair[1]))
+    newest = sorted((pair for c in clusters for pair in c.newest), key=lambda pair: (-pair[0], pair[1]))
     evidence = tuple(dict.fromkeys(address for _, address in newest))[:MAX_EVIDENCE]
     example = evidence[0] if evidence else view.sample
     tool = TextRef(view.sample, "tool")
@@ -133,7 +165,7 @@ def _draft(
                 "calls": tally.calls,
                 "percent": round(tally.rate * 100),
                 "signature": shown,
-                "signatures": len({row.signature for row in rows}),
+                "signatures": len(clusters),
             },
         ),
         proposal=Proposal(
