@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from provenloop.analyzers.contract import (
+    AppliedMark,
     ClusterView,
     Examination,
     Manifest,
@@ -54,7 +55,7 @@ class ContradictionSweep:
         if not isinstance(view, ClusterView):
             raise AnalyzerError("contradiction_sweep looks at facts of one subject and relation")
         wanted = functional_relations(parameters)
-        facts = [grain for grain in view.grains if grain.kind == "fact" and grain.is_current]
+        facts = [grain for grain in view.grains if grain.kind == "fact"]
         groups: dict[tuple[str, str, str], list[Grain]] = {}
         for grain in facts:
             relation = normalise_relation(text_of(grain, "relation"))
@@ -79,8 +80,7 @@ def _contradiction(
     for grain in live:
         values.setdefault(normalise(text_of(grain, "object")), []).append(grain)
     namespace, subject, relation = key
-    mark = marks(namespace, (subject, relation))
-    if len(values) < 2 or (mark is not None and all(grain.seq <= mark.seq for grain in live)):
+    if len(values) < 2 or _is_older_than_apply(facts, marks(namespace, (subject, relation))):
         return
     winner, losers = live[-1], live[:-1]
     yield Draft(
@@ -101,6 +101,15 @@ def _contradiction(
             subject_key=group,
         ),
     )
+
+
+def _is_older_than_apply(facts: Sequence[Grain], mark: AppliedMark | None) -> bool:
+    """Whether the facts were read before an apply that resolved them.
+
+    What an apply points away carries its number, so where that is seen, whatever is live at once now is so since then:
+    a new value, one whose time has come, or one of those that had no room in the proposal.
+    """
+    return mark is not None and all(grain.seq < mark.seq for grain in facts)
 
 
 def _arguments(winner: Grain, values: Mapping[str, Sequence[Grain]]) -> dict[str, Argument]:
@@ -136,6 +145,7 @@ def _next_instant(groups: Mapping[tuple[str, str, str], Sequence[Grain]], now: i
         at
         for facts in groups.values()
         for grain in facts
+        if grain.is_current
         for at in (grain.valid_from, grain.valid_to)
         if at is not None
     )
