@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from botocore.exceptions import ConnectionError as NoConnectionError
+from botocore.exceptions import HTTPClientError, IncompleteReadError
 from pynamodb.exceptions import CancellationReason, PynamoDBException, TransactWriteError
 
 from provenloop.domain.errors import BusyError, InternalError, LoopError, TooLargeError, UnavailableError
@@ -40,18 +42,9 @@ OVERLOADS = frozenset(
 OVER_LIMIT = frozenset(
     {"ItemCollectionSizeLimitExceeded", "ItemCollectionSizeLimitExceededException", "ValidationError"}
 )
-#: Faults of set-up or of our own requests.
-OURS = frozenset(
-    {
-        "AccessDeniedException",
-        "ExpiredTokenException",
-        "IdempotentParameterMismatchException",
-        "MissingAuthenticationTokenException",
-        "ResourceNotFoundException",
-        "UnrecognizedClientException",
-        "ValidationException",
-    }
-)
+#: No answer, or half of one: whether the store did what was asked is not known.
+NO_ANSWER = (HTTPClientError, NoConnectionError, IncompleteReadError)
+FIRST_SERVER_ERROR = 500
 
 
 def code_of(error: PynamoDBException) -> str | None:
@@ -93,9 +86,14 @@ def translated(error: PynamoDBException) -> LoopError:
         return BusyError("other writers keep changing the same items; try again")
     if codes & OVER_LIMIT:
         return TooLargeError("the change is over a limit of the store")
-    if codes & OURS:
-        return InternalError("the store refused the request")
-    return UnavailableError("the store did not answer in time; try again")
+    if codes & OVERLOADS or isinstance(error.cause, NO_ANSWER) or _status_of(error) >= FIRST_SERVER_ERROR:
+        return UnavailableError("the store did not answer in time; try again")
+    return InternalError("the store refused the request")
+
+
+def _status_of(error: PynamoDBException) -> int:
+    response = getattr(error.cause, "response", None) or {}
+    return int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
 
 
 def translating(call: Callable[[], T]) -> T:

@@ -165,7 +165,7 @@ def get_many(keys: Iterable[Key], pause: Pause) -> tuple[Row, ...]:
     while wanted:
         page, rest = wanted[:BATCH_GET_KEYS], wanted[BATCH_GET_KEYS:]
         items, left = _translating(lambda page=page: Row._batch_get_page(page, True, None))  # type: ignore[misc,no-untyped-call]  # noqa: FBT003, SLF001
-        found.extend(Row.from_raw_data(item) for item in items)
+        found.extend(Row.from_raw_data(item) for item in items or ())
         unanswered = [{"pk": key["pk"]["S"], "sk": key["sk"]["S"]} for key in left or []]
         tries = tries + 1 if unanswered else 0
         if tries >= MAX_TRIES:
