@@ -1,0 +1,53 @@
+"""Loading a function imports no client of AWS, and nothing that only other functions or a developer's machine need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.functions.requests import ROOT
+
+FUNCTIONS = ["ingest", "loop_api", "analyze", "apply", "dispatch"]
+HEAVY = [
+    "anthropic",
+    "boto3",
+    "botocore",
+    "pynamodb",
+    "aws_xray_sdk",
+    "moto",
+    "httpx",
+    "rich",
+    "typer",
+    "uvicorn",
+    "yaml",
+]
+LOAD = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("app", "functions/{name}/app.py")
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+print(*sorted(set(sys.modules)))
+"""
+
+
+def loaded(name: str) -> set[str]:
+    """The modules that a fresh interpreter has after it has loaded a function."""
+    run = [sys.executable, "-c", LOAD.format(name=name)]
+    printed = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S603 - our own code
+    return set(printed.split())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_loading_a_function_imports_nothing_heavy(name: str) -> None:
+    assert not loaded(name) & set(HEAVY)
+
+
+def test_a_function_loads_only_its_own_handlers() -> None:
+    handlers = {module for module in loaded("ingest") if module.startswith("provenloop.entry.handlers.")}
+    assert handlers == {"provenloop.entry.handlers.ingest"}
+
+
+def test_the_dispatcher_needs_no_models() -> None:
+    assert "pydantic" not in loaded("dispatch")
