@@ -13,7 +13,7 @@ FUNCTIONS = ["ingest", "loop_api", "analyze", "apply", "dispatch"]
 HEAVY = [
     "anthropic",
     "boto3",
-    "botocore",
+    "botocore.client",
     "pynamodb",
     "aws_xray_sdk",
     "moto",
