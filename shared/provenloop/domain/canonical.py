@@ -112,7 +112,7 @@ def _decoder(refuse: Any) -> json.JSONDecoder:
             return made
         return refuse("a key stands twice in one object", _first_repeated(items))
 
-    def number(literal: str, read: type[int] | type[float]) -> Any:
+    def number(literal: str, read: type[int | float]) -> Any:
         reason = _why_unstorable(literal)
         return refuse(reason) if reason else read(literal)
 
