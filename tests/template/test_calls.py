@@ -1,0 +1,140 @@
+"""The calls that functions really make are allowed by the roles that the template gives them.
+
+The system runs on its local stack, where nothing is refused; every DynamoDB call is noted with the function that made
+it and judged afterwards as IAM would judge it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from provenloop.adapters.dynamodb import table
+from provenloop.entry.local.stack import LocalStack
+from tests.faults.hooks import ClientHooks
+from tests.scenario.sixty_second_proof import ERROR, RELATION, SUBJECT, TOOL, sixty_second_proof
+from tests.template.leading_keys import leading_keys, transaction_parts
+from tests.template.reading import FUNCTIONS, ROOT, TEMPLATE
+from tests.template.rights import CHANGES, READS, allows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import httpx
+
+    from tests.faults.hooks import Exchange
+
+ADMIN = "token-of-the-administrator"
+NOW_MS = 1_800_000_000_000
+SLOT_MS = 5 * 60_000
+FOLDERS = {TEMPLATE.ref(function.logical_id): folder for folder, function in FUNCTIONS.items()}
+
+
+class Authorised(NamedTuple):
+    """One thing that AWS would authorise by itself."""
+
+    folder: str
+    action: str
+    keys: tuple[str, ...]
+    index_name: str | None
+
+
+class Recorder(ClientHooks):
+    """Notes what a client is asked for, and by which function."""
+
+    def __init__(self, client: object) -> None:
+        self.found: set[Authorised] = set()
+        super().__init__(client)
+
+    def before_call(self, exchange: Exchange) -> None:
+        """Note one call; a transaction as its members, as it is authorised."""
+        folder = FOLDERS[os.environ["AWS_LAMBDA_FUNCTION_NAME"]]  # noqa: TID251 - set by the local stack, as by Lambda
+        parts = list(transaction_parts(exchange.params)) or [(exchange.operation, exchange.params)]
+        for action, params in parts:
+            keys = tuple(leading_keys(params))
+            self.found.add(Authorised(folder, action, keys, params.get("IndexName")))
+
+
+@pytest.fixture(scope="module")
+def calls() -> Iterator[frozenset[Authorised]]:
+    """Everything the functions asked of the table while the whole system was used once."""
+    with LocalStack(ROOT, dev_token=ADMIN, now_ms=NOW_MS) as stack:
+        # The first request makes the client that the functions share.
+        stack.client_as(ADMIN).get("/v1/memories").raise_for_status()
+        with Recorder(table.connection().client) as recorder:
+            _use_everything(stack)
+        yield frozenset(recorder.found)
+
+
+def test_every_call_is_allowed_by_the_role_of_the_function_that_makes_it(calls: frozenset[Authorised]) -> None:
+    refused = [call for call in calls if not allows(call.folder, call.action, call.keys, index=call.index_name)]
+
+    assert refused == []
+
+
+def test_every_call_names_the_partitions_it_wants(calls: frozenset[Authorised]) -> None:
+    # Without a leading key the condition on leading keys would hold for any partition.
+    assert [call for call in calls if not call.keys] == []
+
+
+def test_every_function_was_seen_at_work(calls: frozenset[Authorised]) -> None:
+    assert {call.folder for call in calls} == set(FUNCTIONS)
+    assert {call.index_name for call in calls} == {None, "queue", "due"}
+    assert {call.action for call in calls} >= READS | CHANGES
+
+
+def _use_everything(stack: LocalStack) -> None:
+    """The proof, and what it leaves out: the schedule, other decisions, a minted token, every read."""
+    with stack.client_as(ADMIN) as admin:
+        sixty_second_proof(admin)
+        _be_scheduled(stack, admin)
+        wanted = {"label": "runner", "kind": "agent", "memories": "*", "scopes": ["read", "write"]}
+        minted = _ok(admin.post("/v1/tokens", json=wanted))
+        _decide(admin, "demo", "approve-and-apply", "rollback")
+        _decide(admin, "scheduled", "approve", "reject")
+    with stack.client_as(minted["secret"]) as runner:
+        _work(runner)
+
+
+def _be_scheduled(stack: LocalStack, admin: httpx.Client) -> None:
+    """A memory that nobody asks for a pass over gets one."""
+    _ok(admin.put("/v1/memories/scheduled", json={}))
+    calls = [
+        {"kind": "tool_call", "tool": TOOL, "call_id": f"s{n}", "is_error": True, "result": ERROR} for n in range(6)
+    ]
+    _ok(admin.post("/v1/memories/scheduled/events", json={"events": calls}))
+    stack.set_clock(NOW_MS + 2 * SLOT_MS)
+    stack.tick()
+
+
+def _decide(admin: httpx.Client, memory: str, *actions: str) -> None:
+    """Some decisions, one after the other, on the memory's one pending recommendation; each sent twice."""
+    queue = f"/v1/memories/{memory}/loop/recommendations"
+    (pending,) = _ok(admin.get(queue))["recommendations"]
+    for action in actions:
+        for _ in range(2):
+            headers = {"idempotency-key": f"{memory}-{action}"}
+            _ok(admin.post(f"{queue}/{pending['id']}/{action}", json={"because": "agreed"}, headers=headers))
+
+
+def _work(runner: httpx.Client) -> None:
+    """An agent's day: look, replace what is wrong, have it examined."""
+    memory = "/v1/memories/demo"
+    fact = _ok(runner.get(f"{memory}/entities/shared/{SUBJECT}"))["facts"][0]
+    new = {"kind": "fact", "subject": SUBJECT, "relation": RELATION, "object": "Porto"}
+    _ok(
+        runner.post(
+            f"{memory}/events", json={"events": [{"kind": "supersede", "target": fact["address"], "with": new}]}
+        )
+    )
+    run = _ok(runner.post(f"{memory}/loop/run", json={"full_sweep": True}))["run"]
+    for rest in ("loop/health", "loop/analyzers", f"loop/runs/{run}", f"grains/{fact['address']}", "audit/verify"):
+        _ok(runner.get(f"{memory}/{rest}"))
+    assert runner.get(f"{memory}/audit").is_success
+
+
+def _ok(answer: httpx.Response) -> Any:
+    assert answer.is_success, answer.text
+    return answer.json()

@@ -1,0 +1,121 @@
+"""Every function is whole: code, layers, log group, tracing, limits, environment."""
+
+import importlib.util
+import json
+import re
+
+import pytest
+
+from provenloop.entry.settings import LOCAL_VARIABLES, TEMPLATE_VARIABLES
+from tests.template.reading import DOCUMENT, FUNCTIONS, ROOT, TEMPLATE, triggers
+
+#: An HTTP API gives up after 30 s.
+HTTP_LIMIT_S = 30
+
+each_function = pytest.mark.parametrize("folder", sorted(FUNCTIONS))
+
+
+def test_every_folder_of_functions_is_a_function_of_the_template_and_the_reverse() -> None:
+    folders = {path.parent.name for path in (ROOT / "functions").glob("*/app.py")}
+
+    assert folders == set(FUNCTIONS)
+
+
+@each_function
+def test_a_function_is_named_after_its_folder(folder: str) -> None:
+    words = "".join(word.capitalize() for word in folder.split("_"))
+
+    assert FUNCTIONS[folder].logical_id == f"{words}Function"
+    assert FUNCTIONS[folder].need("CodeUri") == f"functions/{folder}"
+
+
+@each_function
+def test_the_handler_that_the_template_names_exists(folder: str) -> None:
+    module, _, name = FUNCTIONS[folder].need("Handler").partition(".")
+    path = ROOT / "functions" / folder / f"{module}.py"
+    spec = importlib.util.spec_from_file_location(f"template_{folder}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    app = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(app)
+
+    assert callable(getattr(app, name))
+
+
+@each_function
+def test_a_function_has_both_layers_and_the_runtime_they_are_built_for(folder: str) -> None:
+    assert FUNCTIONS[folder].raw["Layers"] == [{"Ref": "DependenciesLayer"}, {"Ref": "SharedLayer"}]
+    assert FUNCTIONS[folder].raw["Runtime"] == {"Ref": "Runtime"}
+
+
+def test_the_layers_are_built_for_the_runtime_from_the_dependencies_and_the_package() -> None:
+    layers = {layer.logical_id: layer for layer in TEMPLATE.of_kind("AWS::Serverless::LayerVersion")}
+
+    assert {name: layer.need("ContentUri").rstrip("/") for name, layer in layers.items()} == {
+        "DependenciesLayer": "layers/dependencies",
+        "SharedLayer": "shared",
+    }
+    for name, layer in layers.items():
+        assert DOCUMENT["Resources"][name]["Metadata"]["BuildMethod"] == {"Ref": "Runtime"}
+        assert layer.raw["CompatibleRuntimes"] == [{"Ref": "Runtime"}]
+
+
+@each_function
+def test_a_function_logs_to_a_group_of_its_own_that_forgets(folder: str) -> None:
+    reference = FUNCTIONS[folder].raw["LoggingConfig"]["LogGroup"]
+    users = [each for each, function in FUNCTIONS.items() if function.raw["LoggingConfig"]["LogGroup"] == reference]
+    group = TEMPLATE.resources[reference["Ref"]]
+
+    assert users == [folder]
+    assert group.kind == "AWS::Logs::LogGroup"
+    assert group.raw["RetentionInDays"] == {"Ref": "LogRetentionDays"}
+
+
+@each_function
+def test_a_function_is_traced_and_has_limits(folder: str) -> None:
+    function = FUNCTIONS[folder]
+
+    assert function.need("Tracing") == "Active"
+    assert 512 <= function.need("MemorySize") <= 1024
+    assert 0 < function.need("Timeout") <= 120
+
+
+def test_functions_that_only_answer_http_end_before_the_gateway_hangs_up() -> None:
+    queued = {folder for folder, _ in (*triggers("SQS"), *triggers("Schedule"))}
+
+    assert queued == {"analyze", "dispatch"}
+    for folder in FUNCTIONS.keys() - queued:
+        assert FUNCTIONS[folder].need("Timeout") < HTTP_LIMIT_S
+
+
+def test_the_environment_is_what_the_settings_read_and_the_same_everywhere() -> None:
+    for function in FUNCTIONS.values():
+        assert set(function.need("Environment")["Variables"]) == set(TEMPLATE_VARIABLES)
+
+
+def test_what_only_a_local_stack_sets_is_nowhere_in_the_template() -> None:
+    text = json.dumps(DOCUMENT)
+
+    assert [name for name in LOCAL_VARIABLES if name in text] == []
+
+
+def test_every_parameter_is_explained_and_used() -> None:
+    used = json.dumps({key: value for key, value in DOCUMENT.items() if key != "Parameters"})
+
+    for name, body in DOCUMENT["Parameters"].items():
+        assert len(body["Description"]) > 20, name
+        assert re.search(rf'"Ref": "{name}"', used), name
+
+
+def test_the_outputs_say_where_everything_is() -> None:
+    assert set(DOCUMENT["Outputs"]) == {"ApiUrl", "TableName", "PassQueueUrl", "BootstrapSecretArn"}
+    assert all(output["Description"] for output in DOCUMENT["Outputs"].values())
+
+
+def test_the_bootstrap_token_is_generated_and_long_enough_never_to_be_guessed() -> None:
+    (secret,) = TEMPLATE.of_kind("AWS::SecretsManager::Secret")
+
+    generated = secret.need("GenerateSecretString")
+    # 62 letters and digits carry 5.95 bits each.
+    assert generated == {"PasswordLength": generated["PasswordLength"], "ExcludePunctuation": True}
+    assert generated["PasswordLength"] * 5.95 >= 256

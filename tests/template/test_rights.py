@@ -1,0 +1,179 @@
+"""Each function may do what its work needs and nothing else, told apart by partition."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from provenloop.adapters.dynamodb import keys
+from provenloop.domain.names import MemoryId
+from tests.template.reading import FUNCTIONS, TEMPLATE
+from tests.template.rights import CHANGES, READS, TABLE_ARN, allows, statements
+
+MEMORY = MemoryId("acme", "demo")
+CLASSES = ("HEAD", "LOG", "GRAIN", "INDEX", "LOOP", "AUDIT", "NOTE", "REPLAY")
+
+#: A partition key of every kind the table has, made by the module that makes them all.
+PARTITIONS = {
+    **{name: keys.partition(MEMORY, name) for name in CLASSES},
+    "REG": keys.registry("acme"),
+    "TOKEN": keys.token("0" * 64).pk,
+}
+INDEXES = {
+    "queue": keys.queue_partition(MEMORY, "pending"),
+    "due": keys.wake_partition(3),
+    "bytime": f"{keys.memory_prefix(MEMORY)}#AT#202611",
+}
+
+ACTIONS = READS | CHANGES | {
+    "Scan", "BatchWriteItem", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete",
+    "TransactGetItems", "TransactWriteItems",
+}  # fmt: skip
+
+#: Everything a function may do to the table. What is not listed is refused.
+EXPECTED: dict[str, dict[str, frozenset[str]]] = {
+    "ingest": {
+        "TOKEN": frozenset({"GetItem"}),
+        "HEAD": frozenset({"GetItem", "Query", "UpdateItem"}),
+        "GRAIN": frozenset({"GetItem", "BatchGetItem", "PutItem", "UpdateItem", "ConditionCheckItem"}),
+        "LOG": frozenset({"PutItem"}),
+    },
+    "analyze": {
+        "TOKEN": frozenset({"GetItem"}),
+        "HEAD": frozenset({"GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem"}),
+        "LOG": READS | {"PutItem"},
+        "GRAIN": READS | CHANGES - {"DeleteItem"},
+        "INDEX": READS | CHANGES,
+        "LOOP": READS | CHANGES,
+        "AUDIT": frozenset({"PutItem"}),
+        "NOTE": frozenset({"PutItem"}),
+    },
+    "apply": {
+        "TOKEN": frozenset({"GetItem"}),
+        "HEAD": frozenset({"GetItem", "Query", "UpdateItem"}),
+        "LOG": frozenset({"PutItem"}),
+        "GRAIN": READS | CHANGES,
+        "INDEX": READS | CHANGES,
+        "LOOP": READS | CHANGES,
+        "AUDIT": frozenset({"PutItem"}),
+        "NOTE": frozenset({"PutItem"}),
+        "REPLAY": frozenset({"GetItem", "PutItem"}),
+    },
+    "loop_api": {
+        "TOKEN": frozenset({"GetItem", "PutItem"}),
+        "REG": frozenset({"GetItem", "Query", "PutItem", "UpdateItem"}),
+        "HEAD": frozenset({"GetItem", "Query", "PutItem", "UpdateItem"}),
+        "LOG": frozenset({"Query"}),
+        "GRAIN": READS,
+        "INDEX": READS | CHANGES,
+        "LOOP": READS | CHANGES,
+        "AUDIT": READS | {"PutItem"},
+        "NOTE": READS | {"PutItem"},
+        "REPLAY": frozenset({"GetItem", "PutItem"}),
+    },
+    "dispatch": {"HEAD": frozenset({"Query", "UpdateItem"})},
+}
+EXPECTED_INDEXES = {
+    "ingest": frozenset[str](),
+    "analyze": frozenset[str](),
+    "apply": frozenset[str](),
+    "loop_api": frozenset({"queue"}),
+    "dispatch": frozenset({"due"}),
+}
+OTHER_RIGHTS = {
+    **dict.fromkeys(
+        ("ingest", "analyze", "apply", "loop_api"), frozenset({("secretsmanager:GetSecretValue", "Secret")})
+    ),
+    "dispatch": frozenset({("sqs:SendMessage", "PassQueue")}),
+}
+
+each_function = pytest.mark.parametrize("folder", sorted(FUNCTIONS))
+
+
+@each_function
+def test_a_function_may_do_to_each_partition_exactly_what_its_work_needs(folder: str) -> None:
+    granted = {
+        name: frozenset(action for action in ACTIONS if allows(folder, action, [key]))
+        for name, key in PARTITIONS.items()
+    }
+
+    assert {name: actions for name, actions in granted.items() if actions} == EXPECTED[folder]
+
+
+@each_function
+def test_a_function_may_query_only_the_index_it_works_from(folder: str) -> None:
+    granted = {
+        (index, action)
+        for index, key in INDEXES.items()
+        for action in ACTIONS
+        if allows(folder, action, [key], index=index)
+    }
+
+    assert granted == {(index, "Query") for index in EXPECTED_INDEXES[folder]}
+
+
+@each_function
+def test_an_index_right_is_no_right_to_the_partitions_of_another_kind(folder: str) -> None:
+    for index in INDEXES:
+        strangers = [key for name, key in (PARTITIONS | INDEXES).items() if name != index]
+        assert not any(allows(folder, "Query", [key], index=index) for key in strangers)
+
+
+@each_function
+def test_one_batch_read_may_span_every_class_the_function_batch_reads(folder: str) -> None:
+    batched = [PARTITIONS[name] for name, actions in EXPECTED[folder].items() if "BatchGetItem" in actions]
+
+    assert not batched or allows(folder, "BatchGetItem", batched)
+
+
+@each_function
+def test_one_foreign_key_in_a_batch_read_refuses_the_whole(folder: str) -> None:
+    batched = [PARTITIONS[name] for name, actions in EXPECTED[folder].items() if "BatchGetItem" in actions]
+
+    assert not allows(folder, "BatchGetItem", [*batched, PARTITIONS["REG"]])
+
+
+@each_function
+def test_audit_text_is_never_changed_by_anyone(folder: str) -> None:
+    for action in ("UpdateItem", "DeleteItem", "BatchWriteItem", "PartiQLUpdate", "PartiQLDelete"):
+        assert not allows(folder, action, [PARTITIONS["AUDIT"]])
+
+
+@each_function
+def test_no_right_on_the_table_is_without_a_partition_or_broader_than_one_table(folder: str) -> None:
+    allowed = {TABLE_ARN, *(f"{TABLE_ARN}/index/{index}" for index in INDEXES)}
+    for statement in statements(folder):
+        if any(action.startswith("dynamodb:") for action in statement.actions):
+            assert statement.resources <= allowed
+            assert statement.partitions
+
+
+@each_function
+def test_no_right_holds_a_wildcard(folder: str) -> None:
+    for statement in statements(folder):
+        assert not [each for each in (*statement.actions, *statement.resources) if "*" in each]
+
+
+@each_function
+def test_a_function_has_the_other_rights_it_needs_and_no_more(folder: str) -> None:
+    expected = {(action, _ARNS[name]) for action, name in OTHER_RIGHTS[folder]}
+
+    assert set(_others(folder)) == expected
+
+
+@each_function
+def test_a_function_has_a_role_of_its_own(folder: str) -> None:
+    # SAM makes one role for each function that names none, and puts the function's policies on it.
+    assert "Role" not in FUNCTIONS[folder].raw
+
+
+_ARNS = {
+    "Secret": TEMPLATE.attribute("BootstrapSecret", "Id"),
+    "PassQueue": TEMPLATE.attribute("PassQueue", "Arn"),
+}
+
+
+def _others(folder: str) -> Iterator[tuple[str, str]]:
+    for statement in statements(folder):
+        for action in statement.actions:
+            if not action.startswith("dynamodb:"):
+                yield from ((action, resource) for resource in statement.resources)

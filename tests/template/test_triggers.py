@@ -1,0 +1,86 @@
+"""Whatever starts a function without HTTP has a place where its failures go, and nothing is run twice in haste."""
+
+from provenloop.entry.local.resources import queues
+from tests.template.reading import DOCUMENT, FUNCTIONS, TEMPLATE, queue_of, triggers
+
+FORTNIGHT_S = 14 * 24 * 3600
+
+
+def test_there_is_no_trigger_of_a_kind_that_these_tests_do_not_judge() -> None:
+    kinds = {event["Type"] for function in FUNCTIONS.values() for event in function.get("Events", {}).values()}
+
+    assert kinds == {"HttpApi", "Schedule", "SQS"}
+
+
+def test_the_schedule_is_a_parameter_and_starts_dispatch_every_five_minutes() -> None:
+    ((folder, properties),) = triggers("Schedule")
+
+    assert folder == "dispatch"
+    assert properties["Schedule"] == "rate(5 minutes)" == TEMPLATE.ref("ScheduleRate")
+
+
+def test_a_tick_that_is_not_delivered_and_one_that_fails_both_end_in_a_queue() -> None:
+    ((folder, properties),) = triggers("Schedule")
+    destination = FUNCTIONS[folder].need("EventInvokeConfig")["DestinationConfig"]["OnFailure"]
+
+    undelivered = queue_of(properties["DeadLetterConfig"]["Arn"])
+    failed = queue_of(destination["Destination"])
+    assert destination["Type"] == "SQS"
+    # Neither EventBridge nor Lambda can write to a FIFO queue.
+    assert not undelivered.get("FifoQueue")
+    assert not failed.get("FifoQueue")
+    assert undelivered.get("MessageRetentionPeriod") == failed.get("MessageRetentionPeriod") == FORTNIGHT_S
+
+
+def test_eventbridge_of_this_account_alone_may_write_to_the_queue_of_failed_ticks() -> None:
+    ((_, properties),) = triggers("Schedule")
+    (policy,) = TEMPLATE.of_kind("AWS::SQS::QueuePolicy")
+    (statement,) = policy.need("PolicyDocument")["Statement"]
+
+    queue = queue_of(properties["DeadLetterConfig"]["Arn"])
+    assert policy.raw["Queues"] == [{"Ref": queue.logical_id}]
+    assert statement["Principal"] == {"Service": "events.amazonaws.com"}
+    assert statement["Action"] == "sqs:SendMessage"
+    assert statement["Resource"] == properties["DeadLetterConfig"]["Arn"]
+    assert statement["Condition"] == {"StringEquals": {"aws:SourceAccount": TEMPLATE.ref("AWS::AccountId")}}
+
+
+def test_passes_are_queued_for_analyze_which_reports_each_failure_alone() -> None:
+    ((folder, properties),) = triggers("SQS")
+
+    assert folder == "analyze"
+    assert properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert 1 <= properties["BatchSize"] <= 10
+    assert queue_of(properties["Queue"]).logical_id == "PassQueue"
+
+
+def test_a_pass_that_keeps_failing_ends_in_a_queue_of_the_same_order() -> None:
+    found = {queue.logical_id: queue for queue in queues(TEMPLATE)}
+    source, target = found["PassQueue"], found["PassDeadLetterQueue"]
+
+    assert source.dead_letter_arn == target.arn
+    assert source.fifo
+    assert target.fifo
+    assert source.max_receive_count is not None
+    assert source.max_receive_count >= 3
+    assert int(target.attributes["MessageRetentionPeriod"]) == FORTNIGHT_S
+
+
+def test_a_batch_of_passes_is_hidden_for_six_times_as_long_as_it_may_run() -> None:
+    ((folder, properties),) = triggers("SQS")
+
+    assert queue_of(properties["Queue"]).need("VisibilityTimeout") >= 6 * FUNCTIONS[folder].need("Timeout")
+
+
+def test_equal_bodies_are_not_taken_for_the_same_pass() -> None:
+    queue = TEMPLATE.resources["PassQueue"]
+
+    assert queue.get("ContentBasedDeduplication") is False
+
+
+def test_queues_are_encrypted_and_named_after_the_stack() -> None:
+    for queue in TEMPLATE.of_kind("AWS::SQS::Queue"):
+        assert queue.need("SqsManagedSseEnabled") is True
+        assert DOCUMENT["Resources"][queue.logical_id]["Properties"]["QueueName"]["Fn::Sub"].startswith(
+            "${AWS::StackName}-"
+        )
