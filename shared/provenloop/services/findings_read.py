@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from provenloop.domain.audit import verify_chain
+from provenloop.domain.checkpoint import Checkpoint
 from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.grain import Grain
 from provenloop.domain.instants import format_instant
@@ -114,7 +115,8 @@ def show_recommendation(store: Store, call: Call, prefix: str) -> dict[str, Any]
         "proposal": texts.joined(fields["proposal"]),
         "evidence": [_evidence(address, evidence.get(address)) for address in rec.evidence],
         "metric": _metric(rec),
-        "checkpoints": [asdict(checkpoint) for checkpoint in store.checkpoints(call.memory, rec.id)],
+        "applied_at": _time(rec.applied_at),
+        "checkpoints": [_checkpoint(checkpoint) for checkpoint in store.checkpoints(call.memory, rec.id)],
         "audit": [entry_line(entry, notes.get(entry.n)) for entry in entries],
         "verified": broken is None,
         "next": list(steps_from(rec.status)),
@@ -136,6 +138,21 @@ def _evidence(address: str, grain: Grain | None) -> dict[str, Any]:
         "occurred_at": format_instant(occurred),
         "body": dict(grain.body),
     }
+
+
+def _checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
+    return {
+        "horizon_ms": checkpoint.horizon_ms,
+        "due_at": format_instant(checkpoint.due_at),
+        "verdict": checkpoint.verdict,
+        "errors": checkpoint.errors,
+        "calls": checkpoint.calls,
+        "measured_at": _time(checkpoint.measured_at),
+    }
+
+
+def _time(at: int | None) -> str | None:
+    return None if at is None else format_instant(at)
 
 
 def _metric(rec: Recommendation) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from provenloop.domain.audit import AuditEntry
 from provenloop.domain.commit import TimerHead
 from provenloop.domain.cooldown import cooldown_ms
 from provenloop.domain.errors import IntegrityError
+from provenloop.domain.instants import format_instant
 from provenloop.domain.lifecycle import require_step
 from provenloop.domain.recommendation import Approval, FindingKey, Recommendation
 from provenloop.domain.records import Due
@@ -68,7 +69,7 @@ def reject(
     """Reject a recommendation, or withdraw an approval. Its dedup key is quiet for 7, 14, 28, 56, 90 ... days.
 
     Returns:
-        As :func:`approve`, and ``cooldown_until`` (epoch ms).
+        As :func:`approve`, and ``cooldown_until`` (RFC 3339).
 
     Raises:
         ScopeDeniedError, InvalidInputError, NotFoundError, IllegalTransitionError, StaleDecisionError, ConflictError.
@@ -86,7 +87,7 @@ def reject(
         writes: list[Write] = [Replace(bumped(rejected), expected=rec.rev), Put(entry), Put(note)]
         writes.append(Replace(struck(key, rec, "rejected", until), expected=key.rev))
         writes += plant(store, call, Due(until, DUE_GROUP, group_ref(rec.family, rec.group)))
-        return Decision(writes, {**reply_of(rejected, entry), "cooldown_until": until})
+        return Decision(writes, {**reply_of(rejected, entry), "cooldown_until": format_instant(until)})
 
     return decide(store, call, f"reject/{prefix}", build)
 

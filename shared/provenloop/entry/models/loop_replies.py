@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from provenloop.domain.checkpoint import Verdict
 from provenloop.domain.lifecycle import Status
 from provenloop.domain.proposal import OperationName
 from provenloop.domain.recommendation import Severity
@@ -126,6 +127,17 @@ class Metric(WireModel):
     window_days: int
 
 
+class Checkpoint(WireModel):
+    """A planned measurement after an apply, with its verdict once it is made."""
+
+    horizon_ms: int
+    due_at: Time
+    verdict: Verdict | None
+    errors: int
+    calls: int
+    measured_at: Time | None
+
+
 class RecommendationReply(QueueRow):
     """A recommendation, whole."""
 
@@ -133,14 +145,14 @@ class RecommendationReply(QueueRow):
     occurrence: int
     parameters: dict[str, Any]
     count_at_revision: int
-    applied_at: Time | int | None
+    applied_at: Time | None
     earlier: Annotated[str | None, Field(description="The recommendation of this finding before this one.")]
     reason: str | None
     guidance: str | None
     proposal: Proposal
     evidence: list[Evidence]
     metric: Metric | None
-    checkpoints: list[dict[str, Any]]
+    checkpoints: list[Checkpoint]
     audit: list[dict[str, Any]]
     verified: Annotated[bool, Field(description="Whether the audit chain of this recommendation holds.")]
     next: Annotated[list[Status], Field(description="Statuses that may follow.")]
@@ -159,7 +171,7 @@ class DecisionReply(WireModel):
 class RejectedReply(DecisionReply):
     """A rejection: the finding stays quiet until then."""
 
-    cooldown_until: int
+    cooldown_until: Time
 
 
 class AppliedReply(DecisionReply):
