@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from provenloop.adapters.dynamodb import table
+from provenloop.adapters.dynamodb import keys, table
+from provenloop.adapters.dynamodb.items import entity_of, row_of
 from provenloop.adapters.dynamodb.store import DynamoStore
 from provenloop.domain.canonical import canonical_json
 from provenloop.domain.events import Event, FactEvent, ObservationEvent, ToolCallEvent
@@ -25,7 +26,8 @@ from provenloop.services import apply_change, findings_read, ingest, memories, r
 from provenloop.services.analyze_memory import run_pass
 from provenloop.services.call import Call
 from provenloop.services.pass_gate import PassOptions
-from tests.faults import Snapshot, take_snapshot
+from provenloop.services.ports import Entity
+from tests.faults import Snapshot, take_snapshot, unobserved
 from tests.faults.hooks import ClientHooks, Exchange
 from tests.faults.tables import TABLE
 
@@ -220,7 +222,8 @@ class Desk:
 
     def grains(self) -> dict[str, Grain]:
         """Every grain by address."""
-        return {grain.address: grain for grain in self.store.grains_by_prefix(self.memory, "", self.now)}
+        rows = table.query(keys.partition(self.memory, "GRAIN"))
+        return {grain.address: grain for grain in map(entity_of, rows) if isinstance(grain, Grain)}
 
     def facts(self, subject: str = "sam", *, state: str = "current") -> dict[str, Grain]:
         """The facts about a subject by value."""
@@ -229,6 +232,10 @@ class Desk:
             for grain in self.grains().values()
             if grain.kind == "fact" and grain.body["subject"] == subject and grain.state == state
         }
+
+    def plant(self, *entities: Entity) -> None:
+        """Write items straight into the table, behind every condition: quick, for tests that only read them."""
+        plant(self.client, self.memory, entities)
 
     @property
     def client(self) -> Any:
@@ -244,6 +251,14 @@ class Desk:
         """The names of the AWS calls made inside."""
         with CallCounter(self.client) as counter:
             yield counter.names
+
+
+def plant(client: Any, memory: MemoryId, entities: Sequence[Entity]) -> None:
+    """Write the entities' items into the table, 25 at a time."""
+    puts = [{"PutRequest": {"Item": row_of(memory, entity).serialize()}} for entity in entities]
+    with unobserved():
+        for start in range(0, len(puts), 25):
+            client.batch_write_item(RequestItems={TABLE: puts[start : start + 25]})
 
 
 def by_address(answers: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -82,7 +82,10 @@ Write = Put | Replace | Remove | Require | Restate
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One write whose condition did not hold; ``found`` is what is stored there, None when nothing is."""
+    """One write whose condition did not hold.
+
+    ``found`` is what is stored there, None when nothing is; of a refused Remove or Require it is not told.
+    """
 
     index: int
     write: Write
