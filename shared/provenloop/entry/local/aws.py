@@ -1,0 +1,159 @@
+"""AWS inside this process: moto, holding what the template says and nothing else.
+
+Invariants: the only module that imports moto; start and reset begin empty, so nothing that was left behind is seen
+again; resources are created through the public API, under the names that the template's references resolve to; queues
+run on the stack's clock, so that stepping it makes messages visible again. Clients made before a reset go on working
+after it, since moto answers whoever asks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+from unittest.mock import patch
+
+import boto3
+import moto
+
+from provenloop.entry.local.account import CREDENTIALS, REGION
+from provenloop.entry.local.resources import Queue, Secret, Table, queues, secrets, tables
+from provenloop.entry.local.template import Template
+
+_MS_PER_S = 1_000
+
+
+class LocalAws:
+    """The resources of a template in moto.
+
+    Args:
+        template: what to create.
+        now_ms: the stack's clock.
+        secret_value: what generated secrets hold.
+    """
+
+    def __init__(self, template: Template, *, now_ms: Callable[[], int], secret_value: str) -> None:
+        self._now_ms = now_ms
+        self._secret_value = secret_value
+        self._tables = tables(template)
+        self._queues = queues(template)
+        self._secrets = secrets(template)
+        self._session = boto3.Session(
+            aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+            aws_session_token=CREDENTIALS["AWS_SESSION_TOKEN"],
+            region_name=REGION,
+        )
+        self._clients: dict[str, Any] = {}
+        # A new default session at each start would cost the functions' clients a third of a second.
+        self._moto = moto.mock_aws(config={"core": {"reset_boto3_session": False}})
+        self._running = ExitStack()
+
+    def start(self) -> None:
+        """Start empty and create everything."""
+        self._running.enter_context(self._moto)
+        # moto has no clock of its own to set; its queues ask these two.
+        self._running.enter_context(patch("moto.sqs.models.unix_time_millis", lambda: float(self._now_ms())))
+        self._running.enter_context(patch("moto.sqs.models.unix_time", lambda: self._now_ms() / _MS_PER_S))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything and create everything anew."""
+        self._moto.reset()
+        for table in self._tables:
+            self._create_table(table)
+        for queue in self._queues:
+            self._create_queue(queue)
+        for secret in self._secrets:
+            self._create_secret(secret)
+
+    def stop(self) -> None:
+        """Forget everything. Harmless when not started."""
+        self._running.close()
+
+    def client(self, service: str) -> Any:
+        """The boto3 client of a service, made once."""
+        if service not in self._clients:
+            self._clients[service] = self._session.client(service)  # type: ignore[call-overload]
+        return self._clients[service]
+
+    def queue(self, arn_or_logical_id: str) -> Queue:
+        """The queue with this ARN or logical id.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for queue in self._queues:
+            if arn_or_logical_id in (queue.arn, queue.logical_id):
+                return queue
+        raise KeyError(arn_or_logical_id)
+
+    def visible_messages(self, queue: Queue) -> int:
+        """How many messages of a queue could be received now."""
+        return self._count(queue, "ApproximateNumberOfMessages")
+
+    def all_messages(self, queue: Queue) -> int:
+        """How many messages a queue holds, hidden ones too."""
+        names = ("", "NotVisible", "Delayed")
+        return sum(self._count(queue, f"ApproximateNumberOfMessages{name}") for name in names)
+
+    def _count(self, queue: Queue, attribute: str) -> int:
+        answer = self.client("sqs").get_queue_attributes(QueueUrl=queue.url, AttributeNames=[attribute])
+        return int(answer["Attributes"][attribute])
+
+    def items(self) -> dict[str, list[dict[str, Any]]]:
+        """Every item of every table in DynamoDB's JSON, by the table's logical id, in the order of the keys."""
+        return {table.logical_id: sorted(self._scan(table), key=_key_of(table)) for table in self._tables}
+
+    def _scan(self, table: Table) -> Iterator[dict[str, Any]]:
+        for page in self.client("dynamodb").get_paginator("scan").paginate(TableName=table.name, ConsistentRead=True):
+            yield from page["Items"]
+
+    def _create_table(self, table: Table) -> None:
+        indexes = [
+            {
+                "IndexName": index.name,
+                "KeySchema": _key_schema(index.hash_key, index.range_key),
+                "Projection": _projection(index.projection, index.included),
+            }
+            for index in table.indexes
+        ]
+        client = self.client("dynamodb")
+        client.create_table(
+            TableName=table.name,
+            BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=[{"AttributeName": n, "AttributeType": t} for n, t in table.attributes.items()],
+            KeySchema=_key_schema(table.hash_key, table.range_key),
+            **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
+        )
+        if table.ttl_attribute:
+            client.update_time_to_live(
+                TableName=table.name,
+                TimeToLiveSpecification={"Enabled": True, "AttributeName": table.ttl_attribute},
+            )
+
+    def _create_queue(self, queue: Queue) -> None:
+        attributes = dict(queue.attributes)
+        if queue.dead_letter_arn is not None:
+            redrive = {"deadLetterTargetArn": queue.dead_letter_arn, "maxReceiveCount": queue.max_receive_count}
+            attributes["RedrivePolicy"] = json.dumps(redrive)
+        self.client("sqs").create_queue(QueueName=queue.name, Attributes=attributes)
+
+    def _create_secret(self, secret: Secret) -> None:
+        value = self._secret_value if secret.key is None else json.dumps({secret.key: self._secret_value})
+        self.client("secretsmanager").create_secret(Name=secret.name, SecretString=value)
+
+
+def _key_schema(hash_key: str, range_key: str | None) -> list[dict[str, str]]:
+    schema = [{"AttributeName": hash_key, "KeyType": "HASH"}]
+    return schema if range_key is None else [*schema, {"AttributeName": range_key, "KeyType": "RANGE"}]
+
+
+def _projection(kind: str, included: tuple[str, ...]) -> dict[str, Any]:
+    return {"ProjectionType": kind, "NonKeyAttributes": list(included)} if included else {"ProjectionType": kind}
+
+
+def _key_of(table: Table) -> Callable[[dict[str, Any]], str]:
+    names = [name for name in (table.hash_key, table.range_key) if name is not None]
+    return lambda item: json.dumps([item[name] for name in names], sort_keys=True)

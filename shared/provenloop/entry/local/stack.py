@@ -1,0 +1,198 @@
+"""The local stack as one object: start it, send requests, step its clock, let it tick.
+
+Invariants: requests reach the real handlers as API Gateway's events, with no socket in between; between two ``reset``
+calls state lives in the tables and queues, as it would in AWS, and after one nothing of it is left, not even in the
+functions' caches; the process's environment is the functions' only while one of them runs. One stack at a time may run
+in a process: moto is one for all.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from provenloop.entry import clock, wiring
+from provenloop.entry.local import resources, triggers
+from provenloop.entry.local.aws import LocalAws
+from provenloop.entry.local.clock import LocalClock
+from provenloop.entry.local.functions import FunctionHost, Functions, Invocation, RequestIds
+from provenloop.entry.local.gateway import Gateway, HttpResponse
+from provenloop.entry.local.http_event import HttpRequest
+from provenloop.entry.local.routing import Router
+from provenloop.entry.local.template import Template
+from provenloop.entry.local.tick import Ticker, TickReport
+from provenloop.entry.settings import DEV_TOKEN, NOW, read_settings
+
+TEMPLATE = "template.yaml"
+
+_TOKEN_BYTES = 32
+
+
+class LocalStack:
+    """The whole deployed system in this process.
+
+    Args:
+        root: the folder with template.yaml and functions/.
+        parameters: template parameters other than their defaults.
+        variables: environment variables of the functions beside the template's, such as ``POWERTOOLS_LOG_LEVEL``.
+        dev_token: the bootstrap admin token; by default ``PROVENLOOP_DEV_TOKEN`` of the environment, else a new one.
+        now_ms: epoch ms to set the clock to; by default ``PROVENLOOP_NOW`` of the environment, else the wall clock.
+
+    Raises:
+        TemplateError: the template is missing, or says what cannot be carried out.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        parameters: Mapping[str, str] | None = None,
+        variables: Mapping[str, str] | None = None,
+        dev_token: str | None = None,
+        now_ms: int | None = None,
+    ) -> None:
+        template = Template.load(root / TEMPLATE, parameters)
+        settings = read_settings()
+        self.dev_token = dev_token or settings.dev_token or secrets.token_urlsafe(_TOKEN_BYTES)
+        self._variables = dict(variables or {})
+        self._clock = LocalClock(clock.now_ms() if now_ms is None and settings.values.get(NOW) else now_ms)
+        self._ids = RequestIds()
+        self.functions = Functions(
+            FunctionHost(function, extra=self._extra_variables, ids=self._ids)
+            for function in triggers.functions(template)
+        )
+        self.aws = LocalAws(template, now_ms=self.now_ms, secret_value=self.dev_token)
+        self.gateway = Gateway(Router(triggers.routes(template)), self.functions.invoke, self.now_ms)
+        self._ticker = Ticker(
+            aws=self.aws,
+            functions=self.functions,
+            schedules=triggers.schedules(template),
+            sources=triggers.queue_sources(template),
+            now_ms=self.now_ms,
+            ids=self._ids,
+        )
+        #: What the template has and this stack lacks.
+        self.unsupported = (*resources.unsupported(template), *triggers.undelivered(template))
+        self._client: httpx.Client | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Create the resources, empty."""
+        self._forget()
+        self.aws.start()
+        self.functions.open()
+
+    def stop(self) -> None:
+        """Drop everything; ``start`` begins anew. Harmless when not started."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+        self.functions.close()
+        self.aws.stop()
+        self._forget()
+
+    def reset(self) -> None:
+        """Empty every table and queue, and begin ids and schedules anew; the clock stays. The modules stay loaded."""
+        self._forget()
+        self.aws.reset()
+
+    @property
+    def client(self) -> httpx.Client:
+        """An HTTP client whose requests go straight to the gateway. Closed by ``stop``."""
+        if self._client is None:
+            self._client = self.client_as(None)
+        return self._client
+
+    def client_as(self, token: str | None) -> httpx.Client:
+        """A client of one's own that sends ``token`` with every request."""
+        headers = {} if token is None else {"authorization": f"Bearer {token}"}
+        return httpx.Client(transport=GatewayTransport(self.gateway), base_url="http://localhost", headers=headers)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | str | Mapping[str, Any] | list[Any] | None = None,
+    ) -> HttpResponse:
+        """Send one request. ``path`` is encoded and may have a query; a mapping or list is sent as JSON."""
+        given = dict(headers or {})
+        if isinstance(body, Mapping | list):
+            given = {"content-type": "application/json", **given}
+            body = json.dumps(body)
+        raw = body.encode() if isinstance(body, str) else body or b""
+        path, _, query = path.partition("?")
+        return self.gateway.handle(HttpRequest(method.upper(), path, query, tuple(given.items()), raw))
+
+    def invoke(self, function: str, event: Any) -> Invocation:
+        """Run a function, named by its logical id, on an event.
+
+        Raises:
+            KeyError: the template has no such function.
+            StoppedError: the stack is not running.
+        """
+        return self.functions.invoke(function, event)
+
+    def tick(self) -> TickReport:
+        """Fire the schedules that are due, then deliver queued messages until none is visible."""
+        return self._ticker.run()
+
+    def now_ms(self) -> int:
+        """The stack's time in epoch milliseconds."""
+        return self._clock.now_ms()
+
+    @property
+    def clock_is_set(self) -> bool:
+        """Whether the clock stands still."""
+        return self._clock.pinned is not None
+
+    def set_clock(self, now_ms: int | None) -> None:
+        """Let the clock stand at an instant (epoch ms, earlier ones too); None lets it go with the wall clock."""
+        self._clock.pinned = now_ms
+
+    def queue_depth(self, logical_id: str) -> int:
+        """How many messages a queue holds, hidden ones too."""
+        return self.aws.all_messages(self.aws.queue(logical_id))
+
+    def items(self) -> dict[str, list[dict[str, Any]]]:
+        """Every item of every table, ordered by key, so that two of these compare."""
+        return self.aws.items()
+
+    def _extra_variables(self) -> dict[str, str]:
+        pinned = {} if self._clock.pinned is None else {NOW: str(self._clock.pinned)}
+        return {**self._variables, DEV_TOKEN: self.dev_token, **pinned}
+
+    def _forget(self) -> None:
+        """What a new process would not know."""
+        wiring.use_wiring(None)
+        self._ticker.restart()
+        self._ids.restart()
+        self.gateway.restart_ids()
+
+
+class GatewayTransport(httpx.BaseTransport):
+    """Carries an httpx client's requests to the gateway, without a socket."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """The gateway's answer."""
+        path, _, query = request.url.raw_path.decode("ascii").partition("?")
+        headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw)
+        response = self._gateway.handle(HttpRequest(request.method, path, query, headers, request.read()))
+        return httpx.Response(response.status, headers=list(response.headers), content=response.body)
