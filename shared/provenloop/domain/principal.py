@@ -37,6 +37,11 @@ class Principal:
     scopes: frozenset[Scope]
     token_id: str
     lineage: tuple[str, ...]
+    expires_at: int | None = None
+
+    def is_expired(self, now: int) -> bool:
+        """Whether the credential's time is over."""
+        return self.expires_at is not None and self.expires_at <= now
 
     def has(self, scope: Scope) -> bool:
         """Whether the principal holds ``scope``, itself or through admin."""

@@ -36,6 +36,10 @@ class _Known:
     principal: Principal
     verified_at: int
 
+    def holds(self, now: int) -> bool:
+        """Whether it may still be reused. A clock that was stepped back (a local stack) makes nothing younger."""
+        return 0 <= now - self.verified_at < CACHE_MS and not self.principal.is_expired(now)
+
 
 class Credentials:
     """Verifies bearer tokens.
@@ -68,8 +72,7 @@ class Credentials:
         presented = match.group(1)
         digest = sha256(presented.encode()).digest()
         known = self._known.get(digest)
-        # A clock that was stepped back (a local stack) makes nothing younger than it is.
-        if known is not None and not fresh and 0 <= now - known.verified_at < CACHE_MS:
+        if known is not None and not fresh and known.holds(now):
             self._known.move_to_end(digest)
             return known.principal
         self._known.pop(digest, None)

@@ -135,6 +135,7 @@ def principal_of(tokens: TokenStore, secret: str, now: int) -> Principal:
         scopes=frozenset(token.scopes),
         token_id=token.id,
         lineage=token.lineage,
+        expires_at=token.expires_at,
     )
 
 

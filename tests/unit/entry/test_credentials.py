@@ -164,6 +164,13 @@ def test_a_fresh_check_never_reuses_and_ends_what_was_reused() -> None:
             credentials.principal(bearer(SECRET), NOW + 2, fresh=fresh)
 
 
+def test_a_token_that_expires_while_it_is_reused_authenticates_nobody() -> None:
+    credentials = Credentials(Tokens(replace(TOKEN, expires_at=NOW + 1000)), Bootstrap())
+    credentials.principal(bearer(SECRET), NOW, fresh=False)
+    with pytest.raises(UnauthenticatedError):
+        credentials.principal(bearer(SECRET), NOW + 1000, fresh=False)
+
+
 def test_an_expired_token_authenticates_nobody() -> None:
     credentials = Credentials(Tokens(replace(TOKEN, expires_at=NOW + 1)), Bootstrap())
     assert credentials.principal(bearer(SECRET), NOW, fresh=True).label == "writer"
