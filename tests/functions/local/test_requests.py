@@ -209,3 +209,5 @@ def test_the_http_client_keeps_an_encoded_path_as_it_is(small: LocalStack) -> No
 def test_a_mapping_is_sent_as_json(small: LocalStack) -> None:
     event = _event(small.request("POST", "/echo", body={"n": [1]}))
     assert (event["body"], event["headers"]["content-type"]) == ('{"n": [1]}', "application/json")
+    own = _event(small.request("POST", "/echo", {"Content-Type": "application/x+json", "Host": "a.test"}, [1]))
+    assert (own["headers"]["content-type"], own["headers"]["host"]) == ("application/x+json", "a.test")

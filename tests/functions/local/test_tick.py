@@ -10,7 +10,8 @@ import pytest
 
 from provenloop.entry.local import tick
 from provenloop.entry.local.stack import LocalStack
-from provenloop.entry.local.tick import TickReport
+from provenloop.entry.local.tick import TickReport, scheduled_event
+from provenloop.entry.local.triggers import Schedule
 
 SMALL = Path(__file__).parent / "small"
 NOW_MS = 1_767_225_600_000
@@ -71,6 +72,15 @@ def test_a_scheduled_event_has_eventbridges_shape_and_an_id_of_its_own(small: Lo
         "resources": ["arn:aws:events:us-east-1:123456789012:rule/BeatFunctionBeat"],
         "detail": {},
     }
+
+
+def test_the_schedulers_own_event_and_a_fixed_one_are_told_apart_from_a_rules() -> None:
+    scheduled = Schedule("F", "Tick", MINUTE_MS, None, is_rule=False)
+    event = scheduled_event(scheduled, event_id="e", now_ms=NOW_MS)
+    assert (event["source"], event["detail"]) == ("aws.scheduler", "{}")
+    assert event["resources"] == ["arn:aws:scheduler:us-east-1:123456789012:schedule/default/FTick"]
+    fixed = Schedule("F", "Tick", MINUTE_MS, {"only": "this"}, is_rule=True)
+    assert scheduled_event(fixed, event_id="e", now_ms=NOW_MS) == {"only": "this"}
 
 
 def test_what_a_schedule_sends_is_delivered_in_the_same_tick(small: LocalStack) -> None:

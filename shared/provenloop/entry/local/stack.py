@@ -13,9 +13,7 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
-
-import httpx
+from typing import TYPE_CHECKING, Any, Self
 
 from provenloop.entry import clock, wiring
 from provenloop.entry.local import resources, triggers
@@ -28,6 +26,9 @@ from provenloop.entry.local.routing import Router
 from provenloop.entry.local.template import Template
 from provenloop.entry.local.tick import Ticker, TickReport
 from provenloop.entry.settings import DEV_TOKEN, NOW, read_settings
+
+if TYPE_CHECKING:
+    import httpx
 
 TEMPLATE = "template.yaml"
 
@@ -119,8 +120,10 @@ class LocalStack:
 
     def client_as(self, token: str | None) -> httpx.Client:
         """A client of one's own that sends ``token`` with every request."""
-        headers = {} if token is None else {"authorization": f"Bearer {token}"}
-        return httpx.Client(transport=GatewayTransport(self.gateway), base_url="http://localhost", headers=headers)
+        # httpx takes as long to import as all of this package; who only serves does not need it.
+        from provenloop.entry.local.transport import client_of
+
+        return client_of(self.gateway, token)
 
     def request(
         self,
@@ -130,7 +133,7 @@ class LocalStack:
         body: bytes | str | Mapping[str, Any] | list[Any] | None = None,
     ) -> HttpResponse:
         """Send one request. ``path`` is encoded and may have a query; a mapping or list is sent as JSON."""
-        given = dict(headers or {})
+        given = {"host": "localhost", **{name.lower(): value for name, value in (headers or {}).items()}}
         if isinstance(body, Mapping | list):
             given = {"content-type": "application/json", **given}
             body = json.dumps(body)
@@ -182,17 +185,3 @@ class LocalStack:
         self._ticker.restart()
         self._ids.restart()
         self.gateway.restart_ids()
-
-
-class GatewayTransport(httpx.BaseTransport):
-    """Carries an httpx client's requests to the gateway, without a socket."""
-
-    def __init__(self, gateway: Gateway) -> None:
-        self._gateway = gateway
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """The gateway's answer."""
-        path, _, query = request.url.raw_path.decode("ascii").partition("?")
-        headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw)
-        response = self._gateway.handle(HttpRequest(request.method, path, query, headers, request.read()))
-        return httpx.Response(response.status, headers=list(response.headers), content=response.body)

@@ -15,6 +15,11 @@ from typing import Any
 
 import yaml
 
+try:
+    from yaml import CSafeLoader as _SafeLoader
+except ImportError:  # a PyYAML built without libyaml: the same, ten times slower
+    from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
+
 from provenloop.entry.local import naming
 from provenloop.entry.local.account import ACCOUNT, REGION, STACK_NAME
 from provenloop.entry.local.intrinsics import TemplateError, holds, intrinsic_of, resolve
@@ -23,17 +28,17 @@ _SERVERLESS = "AWS::Serverless::"
 _TIMESTAMP_TAG = "tag:yaml.org,2002:timestamp"
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(_SafeLoader):
     """YAML as CloudFormation reads it."""
 
 
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP_TAG]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    for first, resolvers in _SafeLoader.yaml_implicit_resolvers.items()
 }
 
 
-def _construct_intrinsic(loader: yaml.SafeLoader, tag: str, node: yaml.Node) -> dict[str, Any]:
+def _construct_intrinsic(loader: _SafeLoader, tag: str, node: yaml.Node) -> dict[str, Any]:
     value: Any
     if isinstance(node, yaml.MappingNode):
         value = loader.construct_mapping(node, deep=True)
@@ -45,12 +50,13 @@ def _construct_intrinsic(loader: yaml.SafeLoader, tag: str, node: yaml.Node) -> 
     return {tag if tag in ("Ref", "Condition") else f"Fn::{tag}": value}
 
 
-def _construct_mapping(loader: yaml.SafeLoader, node: yaml.MappingNode) -> Iterator[dict[Any, Any]]:
-    seen: set[Any] = set()
+def _construct_mapping(loader: _SafeLoader, node: yaml.MappingNode) -> Iterator[dict[Any, Any]]:
+    seen: set[str] = set()
     for key_node, _ in node.value:
-        if key_node.value in seen:
-            raise yaml.constructor.ConstructorError(None, None, f"{key_node.value} stands twice", key_node.start_mark)
-        seen.add(key_node.value)
+        key = str(key_node.value)
+        if key in seen:
+            raise yaml.constructor.ConstructorError(None, None, f"{key} stands twice", key_node.start_mark)
+        seen.add(key)
     data: dict[Any, Any] = {}
     yield data
     data.update(loader.construct_mapping(node))
