@@ -6,6 +6,7 @@ between duplicate, restatement, change and revival; the batch learns it from a r
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -18,6 +19,7 @@ from provenloop.domain.grain import Grain, GrainDraft
 from provenloop.domain.recommendation import DAY_MS
 from provenloop.domain.records import History
 from provenloop.services.ports import Failure, Put, Replace, Restate, Write
+from provenloop.services.statements import held_at, restated_as, said_together, says_nothing_new
 
 TOOL_CALL_KEPT_MS = 90 * DAY_MS
 _SECOND_MS = 1000
@@ -126,14 +128,14 @@ class Batch:
         """What the first event of a group becomes."""
         if self._is_repeat:
             return "duplicate"
-        found, draft = self._found.get(slots[0].address), slots[-1].draft
+        found, draft = self._found.get(slots[0].address), said_together([slot.draft for slot in slots], self._now)
         if found is None:
             return "stored"
         if draft.kind == "tool_call" or found.request == self._request:
             return "duplicate"
         if not found.is_current:
             return "revived"
-        return "restated" if _same_fields(found, draft) else "changed"
+        return "restated" if says_nothing_new(found, draft) else "changed"
 
     def _grain_writes(self, slots: Sequence[Slot]) -> Iterator[Write]:
         outcome = self._outcome(slots)
@@ -143,26 +145,28 @@ class Batch:
         found = self._found.get(grain.address)
         if found is None:
             yield Put(grain)
-        elif outcome == "restated" and _is_later(grain, found):
-            later = replace(found, occurred_at=grain.occurred_at, head_rev=found.head_rev + 1, seq=self._seq)
+        elif outcome == "restated" and held_at(grain, found) != found.occurred_at:
+            later = replace(found, occurred_at=held_at(grain, found), head_rev=found.head_rev + 1, seq=self._seq)
             yield Replace(replace(later, last_stated_at=self._now), expected=found.head_rev, restated=len(slots))
         elif outcome == "restated":
             yield Restate(found, times=len(slots), at=self._now, expected=found.head_rev)
         elif outcome == "changed":
             yield Put(History(found))
-            yield Replace(_merged(found, grain), expected=found.head_rev, restated=len(slots))
+            yield Replace(restated_as(found, grain), expected=found.head_rev, restated=len(slots))
         else:
             revived = replace(grain, head_rev=found.head_rev + 1, generation=found.generation + 1)
             yield Put(History(found))
             yield Replace(revived, expected=found.head_rev, counters=True)
 
     def _grain(self, slots: Sequence[Slot]) -> Grain:
-        """The group as a grain: of facts stated twice in one batch, the later fields hold."""
-        is_call = slots[0].draft.kind == "tool_call"
-        chosen = slots[0] if is_call else slots[-1]
-        draft = chosen.draft
+        """The group as a grain."""
+        draft = said_together([slot.draft for slot in slots], self._now)
+        is_call = draft.kind == "tool_call"
+        redacted: Counter[str] = Counter()
+        for slot in slots[:1] if is_call else slots:
+            redacted.update(slot.redacted)
         return Grain(
-            address=chosen.address,
+            address=slots[0].address,
             kind=draft.kind,
             namespace=draft.namespace,
             body=draft.body,
@@ -176,7 +180,7 @@ class Batch:
             valid_from=draft.valid_from,
             valid_to=draft.valid_to,
             expires_at=_full_second(self._now + TOOL_CALL_KEPT_MS) if is_call else None,
-            redacted=chosen.redacted,
+            redacted=dict(redacted),
         )
 
     @property
@@ -222,20 +226,23 @@ class Batch:
         for slots in self._groups.values():
             outcome = self._outcome(slots)
             if outcome != "duplicate":
-                changes.append(self._change(slots[0] if outcome == "stored" else slots[-1], _OPS[outcome]))
+                changes.append(
+                    self._change(
+                        slots[0].address, said_together([slot.draft for slot in slots], self._now), _OPS[outcome]
+                    )
+                )
         for slot in self._superseding():
             target = self._targets.get(slot.target or "")
             if target is not None:
                 changes.append(Change("supersede", target.kind, target.address, target.namespace))
         return tuple(changes)
 
-    def _change(self, slot: Slot, op: ChangeOp) -> Change:
-        draft = slot.draft
+    def _change(self, address: str, draft: GrainDraft, op: ChangeOp) -> Change:
         is_call = draft.kind == "tool_call"
         return Change(
             op=op,
             kind=draft.kind,
-            address=slot.address,
+            address=address,
             namespace=draft.namespace,
             tool_key=self._addresses.tool_key(draft.namespace, draft.topic) if is_call else None,
             signature=draft.signature,
@@ -255,7 +262,7 @@ class Batch:
         outcome: str = self._outcome(group)
         answer: dict[str, Any] = {"index": slot.index, "kind": slot.draft.kind, "address": slot.address}
         if slot is not group[0]:
-            outcome = "duplicate" if slot.draft.kind == "tool_call" else "restated"
+            outcome = "restated" if outcome != "duplicate" and slot.draft.kind != "tool_call" else "duplicate"
             answer["same_as"] = group[0].index
         answer["status"] = outcome
         if slot.target is not None:
@@ -267,40 +274,12 @@ class Batch:
     def _differs(self, slot: Slot, leader: Slot) -> bool:
         """Whether a duplicate says something else than what is kept: the first is kept, the sender is told."""
         found = self._found.get(slot.address)
-        if found is not None:
-            return dict(slot.draft.body) != dict(found.body)
-        return slot is not leader and dict(slot.draft.body) != dict(leader.draft.body)
+        kept = found.body if found is not None else leader.draft.body
+        if slot.draft.kind == "tool_call":
+            return dict(slot.draft.body) != dict(kept)
+        return {**kept, **slot.draft.body} != dict(kept)
 
 
 def _full_second(at: int) -> int:
     """Expiry is stored in whole seconds; rounded up, so that nothing goes early."""
     return -(-at // _SECOND_MS) * _SECOND_MS
-
-
-def _is_later(grain: Grain, found: Grain) -> bool:
-    """Whether a restatement says that the same still held at a later time, which makes it the latest value."""
-    return grain.occurred_at is not None and grain.occurred_at > (found.occurred_at or 0)
-
-
-def _merged(found: Grain, grain: Grain) -> Grain:
-    """The current grain with the fields that were restated; what is not given stays, also when it was recorded."""
-    return replace(
-        grain,
-        body={**found.body, **grain.body},
-        request=found.request,
-        head_rev=found.head_rev + 1,
-        generation=found.generation,
-        recorded_at=found.recorded_at,
-        occurred_at=max((at for at in (grain.occurred_at, found.occurred_at) if at is not None), default=None),
-        valid_from=grain.valid_from if grain.valid_from is not None else found.valid_from,
-        valid_to=grain.valid_to if grain.valid_to is not None else found.valid_to,
-    )
-
-
-def _same_fields(found: Grain, draft: GrainDraft) -> bool:
-    """Whether a restated fact or observation says nothing new: fields it does not give stay as they are."""
-    return (
-        {**found.body, **draft.body} == dict(found.body)
-        and draft.valid_from in (None, found.valid_from)
-        and draft.valid_to in (None, found.valid_to)
-    )
