@@ -14,7 +14,7 @@ from provenloop.domain.commit import LogEntry
 from provenloop.domain.errors import BusyError
 from provenloop.services.call import Call
 from provenloop.services.decision import Decision, lost_race
-from provenloop.services.ingest import next_slot
+from provenloop.services.log_number import given_back_if_refused, next_slot
 from provenloop.services.memories import unknown_memory
 from provenloop.services.ports import Failure, Put, Reservation, Store, Write, WriteRefusedError
 from provenloop.services.replay import answered_before, replay_of
@@ -47,11 +47,11 @@ def commit_change(
         return earlier.reply
     for _ in range(_MAX_ROUNDS):
         seq, addresses = _reserve(store, call)
-        decision = build(seq, addresses)
-        refusal = _write(store, call, route, decision)
-        if refusal is None:
-            return dict(decision.reply)
-        with answered_before(store, call, route) as earlier:
+        with answered_before(store, call, route) as earlier, given_back_if_refused(store, call, seq):
+            decision = build(seq, addresses)
+            refusal = _write(store, call, route, decision)
+            if refusal is None:
+                return dict(decision.reply)
             _judge(refusal, learn)
         if earlier.reply is not None:
             return earlier.reply

@@ -19,12 +19,12 @@ from provenloop.domain.events import MAX_AHEAD_MS, Event, Prepared, StatedEvent,
 from provenloop.domain.records import Replay
 from provenloop.services.batch import Batch, Slot
 from provenloop.services.call import Call
+from provenloop.services.log_number import given_back_if_refused, next_slot
 from provenloop.services.memories import unknown_memory
 from provenloop.services.ports import Put, Reservation, Store, Write, WriteRefusedError
 from provenloop.services.replay import replay_of, require_same_body
 
 MAX_EVENTS = 90
-WAKE_SLOT_MS = 300_000
 _MAX_ROUNDS = 6
 _REQUEST_CHARS = 16
 
@@ -44,9 +44,10 @@ def record_events(store: Store, call: Call, events: Sequence[Event]) -> dict[str
     prepared = [prepare(_stated(event), call.now) for event in events]
     for _ in range(_MAX_ROUNDS):
         head = _reserve(store, call, prepared)
-        batch = _batch(store, call, head, events, prepared)
-        if _commit(store, call, head, batch):
-            return _answer(head.seq, batch, prepared)
+        with given_back_if_refused(store, call, head.seq):
+            batch = _batch(store, call, head, events, prepared)
+            if _commit(store, call, head, batch):
+                return _answer(head.seq, batch, prepared)
     raise BusyError("other writers keep changing the same grains; try again")
 
 
@@ -78,11 +79,6 @@ def _reserve(store: Store, call: Call, prepared: Sequence[Prepared]) -> LogHead:
     if head is None:
         raise unknown_memory()
     return head
-
-
-def next_slot(now: int) -> int:
-    """The next 5-minute mark: when the dispatcher looks at what was written now."""
-    return (now // WAKE_SLOT_MS + 1) * WAKE_SLOT_MS
 
 
 def _batch(store: Store, call: Call, head: LogHead, events: Sequence[Event], prepared: Sequence[Prepared]) -> Batch:
