@@ -132,16 +132,17 @@ def _prepare_tool_call(event: ToolCallEvent, now: int) -> Prepared:
     if event.is_error:
         explicit = _clean(event.signature, found) if event.signature else None
         signature = explicit_signature(explicit) if explicit else signature_of(result)
-    text = _text_of(result)
+    text, sent = _text_of(result), _text_of(given)
     body = _without_none(
         tool=tool,
         is_error=event.is_error,
         result=_cut(text),
-        input=_cut(_text_of(given)) if event.input is not None else None,
+        input=_cut(sent) if event.input is not None else None,
         call_id=event.call_id,
         session=event.session,
         signature=signature.shown if signature else None,
         **_cut_note(text),
+        **{f"input_{name}": value for name, value in _cut_note(sent).items()},
     )
     draft = GrainDraft(
         kind="tool_call",
@@ -179,11 +180,6 @@ def _prepare_observation(event: ObservationEvent) -> Prepared:
         session=event.session,
     )
     return Prepared(draft, dict(found))
-
-
-def body_digest(draft: GrainDraft) -> str:
-    """Names a draft's content, to tell a repeated call id with the same body from one with another."""
-    return sha256(canonical_json({"body": dict(draft.body), "at": draft.occurred_at}).encode()).hexdigest()
 
 
 def _clean(text: str, found: Counter[str]) -> str:
