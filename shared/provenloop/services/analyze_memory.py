@@ -69,29 +69,33 @@ def run_pass(store: Store, call: Call, options: PassOptions, *, run_id: str) -> 
         return dict(known.outcome)
     with store.metered() as used:
         heads = require_heads(store, call.memory)
-        skip = _skip_reason(store, call, options, heads)
-        leased = None if skip else take_lease(store, call.memory, heads.folds, run_id, call.now)
-        if skip or leased is None:
-            return _skipped(heads, skip or "busy", run_id, used)
+        is_open, new = _gate(store, call, options, heads)
+        if not is_open:
+            return _skipped(heads, "gate", new, run_id, used)
+        is_free = not is_leased(heads.folds, call.now)
+        leased = take_lease(store, call.memory, heads.folds, run_id, call.now) if is_free else None
+        if leased is None:
+            return _skipped(heads, "busy", new, run_id, used)
         try:
             return _run(store, call, options, replace(heads, folds=leased), run_id, used)
         except LeaseLostError:
-            return _skipped(heads, "busy", run_id, used)
+            return _skipped(heads, "busy", new, run_id, used)
 
 
-def _skip_reason(store: Store, call: Call, options: PassOptions, heads: Heads) -> str | None:
-    """Why the pass need not run. The head's counters can run ahead of what was stored, so a gate that they open is
-    looked at again with the entries themselves.
+def _gate(store: Store, call: Call, options: PassOptions, heads: Heads) -> tuple[bool, tuple[int, int]]:
+    """Whether the pass has to run, and how many grains and failed calls are new.
+
+    The head's counters can run ahead of what was stored, so a gate that they open is looked at again with the entries
+    themselves; and they tell nothing of a number that was missed before and may have come since.
     """
-    if not opens_by_time(options, heads, call.now):
-        if not opens_by_counts(options, *new_at_most(heads)):
-            return "gate"
-        entries = store.log_entries(call.memory, heads.folds.analyzed, heads.log.seq)
-        late = store.log_entries_at(call.memory, {*heads.folds.holes, *heads.folds.late})
-        unseen = {entry.seq: entry for entry in (*entries, *late.values())}
-        if not opens_by_counts(options, *new_exactly(list(unseen.values()))):
-            return "gate"
-    return "busy" if is_leased(heads.folds, call.now) else None
+    new = new_at_most(heads)
+    if opens_by_time(options, heads, call.now) or not (opens_by_counts(options, *new) or heads.folds.holes):
+        return opens_by_time(options, heads, call.now), new
+    entries = store.log_entries(call.memory, heads.folds.analyzed, heads.log.seq)
+    late = store.log_entries_at(call.memory, {*heads.folds.holes, *heads.folds.late})
+    unseen = {entry.seq: entry for entry in (*entries, *late.values())}
+    new = new_exactly(list(unseen.values()))
+    return opens_by_counts(options, *new), new
 
 
 def _run(store: Store, call: Call, options: PassOptions, heads: Heads, run_id: str, used: Used) -> dict[str, Any]:
@@ -104,9 +108,7 @@ def _run(store: Store, call: Call, options: PassOptions, heads: Heads, run_id: s
     groups = _groups_to_look_at(work, options)
     for analyzer in ANALYZERS:
         _examine_all(work, findings, analyzer, groups[analyzer.manifest.source])
-    for row in due:
-        if row.what == DUE_EXPIRY:
-            findings.expire(row.ref)
+    _expire_all(work, findings)
     outcome = _outcome(work, findings, run_id)
     end = PassEnd(call.memory, call.now, heads, folding, due, tuple(work.planted), run_id, outcome)
     return finish(store, end, lambda: usage_of(used))
@@ -154,16 +156,27 @@ def _examine_all(work: Pass, findings: Findings, analyzer: Analyzer, groups: Seq
             view = _view(work, analyzer, group, int(parameters.get("window_days", 0)))
             examination = findings.settle(analyzer, group, view, parameters)
         except LoopError as error:
-            _report(work, analyzer, error)
+            _report(work, analyzer.manifest.id, error)
             work.planted[Due(work.call.now + RETRY_MS, DUE_GROUP, group_ref(family, group))] = None
             continue
         if examination.next_due_at is not None:
             work.planted[Due(examination.next_due_at, DUE_GROUP, group_ref(family, group))] = None
 
 
-def _report(work: Pass, analyzer: Analyzer, error: LoopError) -> None:
-    _log.warning("analyzer failed", extra={"analyzer": analyzer.manifest.id, "code": error.code})
-    entry = {"id": analyzer.manifest.id, "reason": error.code}
+def _expire_all(work: Pass, findings: Findings) -> None:
+    """Let age out whatever is old enough. What cannot be settled now is tried again soon; it does not fail the pass."""
+    for row in work.due:
+        if row.what == DUE_EXPIRY:
+            try:
+                findings.expire(row.ref)
+            except LoopError as error:
+                _report(work, "expiry", error)
+                work.planted[Due(work.call.now + RETRY_MS, DUE_EXPIRY, row.ref)] = None
+
+
+def _report(work: Pass, what: str, error: LoopError) -> None:
+    _log.warning("a part of a pass failed", extra={"part": what, "code": error.code})
+    entry = {"id": what, "reason": error.code}
     if entry not in work.skipped:
         work.skipped.append(entry)
 
@@ -203,8 +216,8 @@ def _outcome(work: Pass, findings: Findings, run_id: str) -> dict[str, Any]:
     }
 
 
-def _skipped(heads: Heads, reason: str, run_id: str, used: Used) -> dict[str, Any]:
-    grains, errors = new_at_most(heads)
+def _skipped(heads: Heads, reason: str, new: tuple[int, int], run_id: str, used: Used) -> dict[str, Any]:
+    grains, errors = new
     numbers = ("proposed", "deduped", "suppressed", "stored", "refreshed", "auto_applied", "expired", "measured")
     return {
         "run": run_id,

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from provenloop.analyzers.contract import Analyzer, AppliedMark, Examination, Parameters, View
+from provenloop.analyzers.contract import Analyzer, AppliedMark, Examination, Marks, Parameters, View
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import engine_author, head_after, next_entry
 from provenloop.domain.checkpoint import Watch
 from provenloop.domain.commit import PassHead
 from provenloop.domain.cooldown import ACKNOWLEDGED_MS
-from provenloop.domain.errors import BusyError
+from provenloop.domain.errors import AnalyzerError, BusyError, IntegrityError, LoopError
 from provenloop.domain.lifecycle import NEW, OPEN, Status, require_step
 from provenloop.domain.names import MemoryId
 from provenloop.domain.proposal import digest_of, shape_of
@@ -26,9 +26,9 @@ from provenloop.domain.recommendation import (
     Recommendation,
     expiry_of,
     family_of,
-    recommendation_id,
 )
 from provenloop.domain.records import Due
+from provenloop.services.drafts import has_moved, refreshed, says_something_new, stamp
 from provenloop.services.lease import LeaseLostError
 from provenloop.services.ports import Failure, Put, Replace, Require, Store, Write, WriteRefusedError
 
@@ -81,8 +81,8 @@ class Findings:
     def _settle_once(self, analyzer: Analyzer, group: str, view: View, parameters: Parameters) -> Examination:
         family = family_of(analyzer.manifest.id)
         keys = {key.dedup_key: key for key in self.store.finding_keys(self.memory, family, group)}
-        examination = analyzer.examine(
-            view, parameters, self.now, lambda ns, parts: self._mark(family, keys, ns, parts)
+        examination = _examine(
+            analyzer, view, parameters, self.now, lambda ns, parts: self._mark(family, keys, ns, parts)
         )
         drafts = {self._dedup_key(family, draft.namespace, draft.parts): draft for draft in examination.drafts}
         wanted = [key.open_id for key in keys.values() if key.open_id]
@@ -148,10 +148,10 @@ class Findings:
         differs = shape_of(draft.proposal) != shape_of(rec.proposal)
         if rec.status == "approved" and differs:
             self._revise(rec, draft, "pending", "changed")
-        elif rec.status == "pending" and (differs or _says_something_new(rec, draft)):
+        elif rec.status == "pending" and (differs or says_something_new(rec, draft)):
             self._revise(rec, draft, "pending", "revised")
-        elif rec.status == "pending" and _moved(rec, draft):
-            self._write([Replace(replace(_refreshed(rec, draft, self.now), rev=rec.rev + 1), expected=rec.rev),
+        elif rec.status == "pending" and has_moved(rec, draft):
+            self._write([Replace(replace(refreshed(rec, draft, self.now), rev=rec.rev + 1), expected=rec.rev),
                          *self._new_expiry(rec)])  # fmt: skip
             self.counts["refreshed"] += 1
 
@@ -163,7 +163,7 @@ class Findings:
         """A revision: the proposal as of now, and an audit entry that says so."""
         require_step(rec.status, status, "engine")
         revised = replace(
-            _refreshed(rec, draft, self.now),
+            refreshed(rec, draft, self.now),
             severity=draft.severity,
             proposal=draft.proposal,
             proposal_digest=digest_of(draft.proposal),
@@ -191,18 +191,27 @@ class Findings:
         self.counts["refreshed"] += 1
 
     def expire(self, rec_id: str) -> None:
-        """Let a recommendation age out, unless it was decided or refreshed meanwhile."""
-        rec = self.store.recommendations(self.memory, [rec_id]).get(rec_id)
-        if rec is None or rec.status not in OPEN or rec.expires_at > self.now:
-            return
-        key = self.store.finding_key(self.memory, rec.family, rec.group, rec.dedup_key)
-        if key is None:
-            return
-        try:
-            self._close(rec, replace(key, cooldown_until=self.now + ACKNOWLEDGED_MS), "aged")
-        except WriteRefusedError as refused:
-            if any(_is_head(failure) for failure in refused.failures):
-                raise LeaseLostError from refused
+        """Let a recommendation age out, unless it was decided or refreshed meanwhile.
+
+        Raises:
+            LeaseLostError: another pass took over.
+            BusyError: decisions on it kept coming in between.
+        """
+        for _ in range(_MAX_ROUNDS):
+            rec = self.store.recommendations(self.memory, [rec_id]).get(rec_id)
+            if rec is None or rec.status not in OPEN or rec.expires_at > self.now:
+                return
+            key = self.store.finding_key(self.memory, rec.family, rec.group, rec.dedup_key)
+            if key is None:
+                raise IntegrityError("a recommendation's dedup key is missing")
+            try:
+                self._close(rec, replace(key, cooldown_until=self.now + ACKNOWLEDGED_MS), "aged")
+            except WriteRefusedError as refused:
+                if any(_is_head(failure) for failure in refused.failures):
+                    raise LeaseLostError from refused
+            else:
+                return
+        raise BusyError("decisions on one finding keep coming in")
 
     def _close(self, rec: Recommendation, key: FindingKey, reason: str) -> None:
         require_step(rec.status, "expired", "engine")
@@ -221,75 +230,27 @@ class Findings:
         freed = replace(key, open_id=None, last_id=rec.id, last_status="expired", rev=key.rev + 1)
         writes: list[Write] = [Replace(closed, expected=rec.rev), Replace(freed, expected=key.rev), Put(entry)]
         if freed.cooldown_until is not None and freed.cooldown_until > self.now:
-            writes.append(Put(Due(freed.cooldown_until, DUE_GROUP, group_ref(rec.family, rec.group))))
+            writes += self._plant(Due(freed.cooldown_until, DUE_GROUP, group_ref(rec.family, rec.group)))
         self._write(writes)
         self.counts["expired"] += 1
+
+    def _plant(self, due: Due) -> list[Write]:
+        """Declare an instant, unless another finding of its group has."""
+        return [] if self.store.due_present(self.memory, [due]) else [Put(due)]
 
     def _write(self, writes: list[Write]) -> None:
         head = self.folds()
         self.store.transact(self.memory, [Require(head, expected=head.rev), *writes], self.now)
 
 
-def stamp(
-    analyzer: Analyzer, key: FindingKey, draft: Draft, parameters: Parameters, *, memory: MemoryId, now: int
-) -> Recommendation:
-    """The recommendation a draft becomes: identity, origin and flags come from here, never from the analyzer."""
-    manifest = analyzer.manifest
-    return Recommendation(
-        id=recommendation_id(f"{memory.tenant}/{memory.name}", key.dedup_key, key.occurrences),
-        dedup_key=key.dedup_key,
-        family=key.family,
-        group=key.group,
-        occurrence=key.occurrences,
-        analyzer=manifest.id,
-        parameters=dict(parameters),
-        origin=manifest.trust,
-        namespace=draft.namespace,
-        target=draft.target,
-        summary=draft.summary,
-        severity=draft.severity,
-        proposal=draft.proposal,
-        proposal_digest=digest_of(draft.proposal),
-        destructive=draft.proposal.is_destructive,
-        rollbackable=draft.proposal.is_rollbackable,
-        evidence=draft.evidence,
-        count=draft.count,
-        confidence=draft.confidence,
-        created_at=now,
-        updated_at=now,
-        expires_at=expiry_of(now),
-        creators=(f"engine:{manifest.id}",),
-        metric=draft.metric,
-        count_at_revision=draft.count,
-        earlier=key.last_id,
-    )
-
-
-def _says_something_new(rec: Recommendation, draft: Draft) -> bool:
-    """Whether the evidence has grown into something a reviewer would want to see again."""
-    return draft.severity != rec.severity or draft.count >= 2 * rec.count_at_revision
-
-
-def _moved(rec: Recommendation, draft: Draft) -> bool:
-    """Whether there is other evidence than what is stored."""
-    return (rec.evidence, rec.count, rec.summary, rec.metric) != (
-        draft.evidence, draft.count, draft.summary, draft.metric
-    )  # fmt: skip
-
-
-def _refreshed(rec: Recommendation, draft: Draft, now: int) -> Recommendation:
-    """The recommendation with the figures as of now; proposal and severity stay."""
-    return replace(
-        rec,
-        evidence=draft.evidence,
-        count=draft.count,
-        confidence=draft.confidence,
-        summary=draft.summary,
-        target=draft.target,
-        metric=draft.metric,
-        updated_at=now,
-        expires_at=max(rec.expires_at, expiry_of(now)),
-    )
+def _examine(analyzer: Analyzer, view: View, parameters: Parameters, now: int, marks: Marks) -> Examination:
+    """What the analyzer says, where it has a fault its failure: no analyzer can fail a pass."""
+    try:
+        return analyzer.examine(view, parameters, now, marks)
+    except LoopError:
+        raise
+    except Exception as error:
+        raise AnalyzerError(f"{analyzer.manifest.id} failed") from error
 
 
 def _is_head(failure: Failure) -> bool:

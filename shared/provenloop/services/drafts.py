@@ -1,0 +1,75 @@
+"""How a draft becomes a recommendation, and how it refreshes one that is open.
+
+Identity, origin and flags are stamped here; an analyzer cannot claim them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from provenloop.analyzers.contract import Analyzer, Parameters
+from provenloop.domain.names import MemoryId
+from provenloop.domain.proposal import digest_of
+from provenloop.domain.recommendation import Draft, FindingKey, Recommendation, expiry_of, recommendation_id
+
+
+def stamp(
+    analyzer: Analyzer, key: FindingKey, draft: Draft, parameters: Parameters, *, memory: MemoryId, now: int
+) -> Recommendation:
+    """The recommendation a draft becomes: identity, origin and flags come from here, never from the analyzer."""
+    manifest = analyzer.manifest
+    return Recommendation(
+        id=recommendation_id(f"{memory.tenant}/{memory.name}", key.dedup_key, key.occurrences),
+        dedup_key=key.dedup_key,
+        family=key.family,
+        group=key.group,
+        occurrence=key.occurrences,
+        analyzer=manifest.id,
+        parameters=dict(parameters),
+        origin=manifest.trust,
+        namespace=draft.namespace,
+        target=draft.target,
+        summary=draft.summary,
+        severity=draft.severity,
+        proposal=draft.proposal,
+        proposal_digest=digest_of(draft.proposal),
+        destructive=draft.proposal.is_destructive,
+        rollbackable=draft.proposal.is_rollbackable,
+        evidence=draft.evidence,
+        count=draft.count,
+        confidence=draft.confidence,
+        created_at=now,
+        updated_at=now,
+        expires_at=expiry_of(now),
+        creators=(f"engine:{manifest.id}",),
+        metric=draft.metric,
+        count_at_revision=draft.count,
+        earlier=key.last_id,
+    )
+
+
+def says_something_new(rec: Recommendation, draft: Draft) -> bool:
+    """Whether the evidence has grown into something a reviewer would want to see again."""
+    return draft.severity != rec.severity or draft.count >= 2 * rec.count_at_revision
+
+
+def has_moved(rec: Recommendation, draft: Draft) -> bool:
+    """Whether there is other evidence than what is stored."""
+    return (rec.evidence, rec.count, rec.summary, rec.metric) != (
+        draft.evidence, draft.count, draft.summary, draft.metric
+    )  # fmt: skip
+
+
+def refreshed(rec: Recommendation, draft: Draft, now: int) -> Recommendation:
+    """The recommendation with the figures as of now; proposal and severity stay."""
+    return replace(
+        rec,
+        evidence=draft.evidence,
+        count=draft.count,
+        confidence=draft.confidence,
+        summary=draft.summary,
+        target=draft.target,
+        metric=draft.metric,
+        updated_at=now,
+        expires_at=max(rec.expires_at, expiry_of(now)),
+    )
