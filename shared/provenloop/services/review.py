@@ -93,10 +93,10 @@ def reject(
 
 
 def struck(key: FindingKey, rec: Recommendation, status: Any, until: int) -> FindingKey:
-    """The dedup key after a strike: free, and quiet until then."""
+    """The dedup key after a strike: quiet until then, and free, unless a later recommendation of it is open."""
     return replace(
         key,
-        open_id=None,
+        open_id=None if key.open_id == rec.id else key.open_id,
         last_id=rec.id,
         last_status=status,
         strikes=key.strikes + 1,

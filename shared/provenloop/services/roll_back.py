@@ -144,9 +144,9 @@ def _decision(call: Call, plan: Plan, inverse: Restored, seq: int) -> Decision:
     }
     rolled_back, entry, note = transition(call, plan.rec, "rolled_back", plan.because, effects)
     due = _due(call, plan.rec, plan.key)
-    key = replace(
-        struck(plan.key, plan.rec, "rolled_back", due.due_at), applied_id=None, applied_at=None, applied_seq=None
-    )
+    key = struck(plan.key, plan.rec, "rolled_back", due.due_at)
+    if key.applied_id == plan.rec.id:
+        key = replace(key, applied_id=None, applied_at=None, applied_seq=None)
     log = LogEntry(seq, f"{call.request_id}/{seq}", call.now, call.principal.label, tuple(inverse.changes))
     writes: list[Write] = [
         Put(log),
