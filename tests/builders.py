@@ -22,7 +22,7 @@ from provenloop.domain.grain import Grain
 from provenloop.domain.names import MemoryId
 from provenloop.domain.principal import Principal, PrincipalKind, Scope
 from provenloop.domain.recommendation import Recommendation
-from provenloop.services import apply_change, findings_read, ingest, memories, review, roll_back
+from provenloop.services import apply_change, audit_trail, findings_read, ingest, memories, review, roll_back
 from provenloop.services.analyze_memory import run_pass
 from provenloop.services.call import Call
 from provenloop.services.pass_gate import PassOptions
@@ -150,7 +150,7 @@ class Desk:
     now: int = NOW
     principal: Principal = ADMIN
     memory: MemoryId = MEMORY
-    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def open(self) -> Desk:
         """Make the memory."""
@@ -161,7 +161,7 @@ class Desk:
         """A request of the desk's principal, or of ``by``."""
         self.now += 1
         return make_call(
-            by or self.principal, now=self.now, number=next(self._numbers), key=key, body=body, memory=self.memory
+            by or self.principal, now=self.now, number=next(self.numbers), key=key, body=body, memory=self.memory
         )
 
     def record(self, *events: Event, key: str | None = None) -> dict[str, Any]:
@@ -190,6 +190,11 @@ class Desk:
         [found] = self.queue(status)
         return found
 
+    def finding(self, family: str, status: str = "pending") -> str:
+        """The id of the one recommendation of an analyzer's family (without ``loop.``) in that status."""
+        [row] = self.queue(status, analyzer=f"loop.{family}")
+        return str(row["id"])
+
     def recommendation(self, rec_id: str) -> Recommendation:
         """A recommendation as stored."""
         return self.store.recommendations(self.memory, [rec_id])[rec_id]
@@ -215,6 +220,10 @@ class Desk:
     ) -> dict[str, Any]:
         """Both at once."""
         return apply_change.approve_and_apply(self.store, self.call(key=key), rec_id, because, **more)
+
+    def verify(self) -> None:
+        """Insist that the audit trail holds."""
+        assert audit_trail.verify(self.store, self.call())["break"] is None
 
     def roll_back(self, rec_id: str, because: str = "it did harm", *, key: str | None = None) -> dict[str, Any]:
         """Undo."""
@@ -255,7 +264,12 @@ class Desk:
 
 def plant(client: Any, memory: MemoryId, entities: Sequence[Entity]) -> None:
     """Write the entities' items into the table, 25 at a time."""
-    puts = [{"PutRequest": {"Item": row_of(memory, entity).serialize()}} for entity in entities]
+    put_items(client, [row_of(memory, entity).serialize() for entity in entities])
+
+
+def put_items(client: Any, items: Sequence[Any]) -> None:
+    """Write items into the table, 25 at a time."""
+    puts = [{"PutRequest": {"Item": item}} for item in items]
     with unobserved():
         for start in range(0, len(puts), 25):
             client.batch_write_item(RequestItems={TABLE: puts[start : start + 25]})

@@ -1,5 +1,5 @@
 """An empty table and one memory for every test that asks for them."""
 
-from tests.store_fixture import desk, store
+from tests.store_fixture import desk, found, store
 
-__all__ = ["desk", "store"]
+__all__ = ["desk", "found", "store"]
