@@ -5,7 +5,6 @@
 SHELL := /bin/sh
 
 # pip keeps its own settings (mirror, certificates), for no file here names a registry; the hashes decide what may come in.
-# Modules compile when first imported: compiling everything would double the time of an install.
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
@@ -60,6 +59,7 @@ build: .venv-sam/.requirements ## sam build, without Docker
 
 .PHONY: lock
 lock: .venv-lock/.requirements ## Write the pinned files anew (UPGRADE=1 takes newer versions)
+	$(COMPILE) .ci/requirements-pip.in -o .ci/requirements-pip.txt
 	$(COMPILE) .ci/requirements-lock.in -o .ci/requirements-lock.txt
 	$(COMPILE) .ci/requirements-dev.in -o .ci/requirements-dev.txt
 	$(COMPILE) -c .ci/requirements-dev.txt $(RUNTIME_HAS) layers/dependencies/requirements.in -o layers/dependencies/requirements.txt
@@ -83,5 +83,7 @@ clean: ## Remove environments, builds and caches
 .venv-lock/.requirements: .ci/requirements-lock.txt
 .venv/.requirements .venv-sam/.requirements .venv-ministack/.requirements .venv-lock/.requirements:
 	@python=$$(.ci/find-python) && echo "Making $(@D) with $$python" && "$$python" -m venv $(@D)
+	@$(@D)/bin/python $(PIP_INSTALL) --require-hashes --requirement .ci/requirements-pip.txt
 	@$(@D)/bin/python $(PIP_INSTALL) --require-hashes --requirement $<
+	@$(@D)/bin/python -m compileall -q -j 0 $(@D)/lib >/dev/null || true # on all cores; some files are no Python, only named so
 	@touch $@
