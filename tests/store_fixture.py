@@ -7,9 +7,9 @@ for every test.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from moto import mock_aws
@@ -20,6 +20,8 @@ from tests.builders import Desk, make_calls, make_fact, put_items
 from tests.faults.tables import TABLE, make_table
 
 REGION = "us-east-1"
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -37,25 +39,35 @@ def store() -> Iterator[DynamoStore]:
         yield made
 
 
-_after_first_pass: list[tuple[list[Any], int]] = []
+_prepared: dict[Callable[[Desk], Any], tuple[list[Any], int, Any]] = {}
+
+
+def prepared(store: DynamoStore, prepare: Callable[[Desk], T]) -> tuple[Desk, T]:
+    """A memory that was driven to where ``prepare`` leaves it, and what that returned.
+
+    Done once a process; later tests get a copy of the items, since a pass and a decision take long.
+    """
+    if prepare not in _prepared:
+        first = Desk(store).open()
+        answer = prepare(first)
+        _prepared[prepare] = (first.client.scan(TableName=TABLE)["Items"], first.now, answer)
+        return first, answer
+    items, now, answer = _prepared[prepare]
+    desk = Desk(store, now=now, numbers=itertools.count(100))
+    put_items(desk.client, items)
+    return desk, answer
+
+
+def first_pass(desk: Desk) -> None:
+    """``refund`` failed 5 of 7 calls; sam lives in Berlin and, said later, in Tokyo; and a pass has found both."""
+    desk.record(*make_calls(5, 2), make_fact("Berlin"), make_fact("Tokyo"))
+    desk.run()
 
 
 @pytest.fixture
 def found(store: DynamoStore) -> Desk:
-    """A memory after its first pass: ``refund`` failed 5 of 7 calls; sam lives in Berlin and, said later, in Tokyo.
-
-    Made once and copied from then on, since a pass takes long.
-    """
-    if not _after_first_pass:
-        first = Desk(store).open()
-        first.record(*make_calls(5, 2), make_fact("Berlin"), make_fact("Tokyo"))
-        first.run()
-        _after_first_pass.append((first.client.scan(TableName=TABLE)["Items"], first.now))
-        return first
-    [(items, now)] = _after_first_pass
-    desk = Desk(store, now=now, numbers=itertools.count(100))
-    put_items(desk.client, items)
-    return desk
+    """A memory with two pending findings, see :func:`first_pass`."""
+    return prepared(store, first_pass)[0]
 
 
 @pytest.fixture

@@ -51,8 +51,8 @@ def require_because(because: str) -> str:
     return trimmed
 
 
-def find_recommendation(store: Store, call: Call, prefix: str) -> Recommendation:
-    """The one recommendation whose id starts with ``prefix``.
+def find_recommendation(store: Store, call: Call, prefix: str, *, field: str = "id") -> Recommendation:
+    """The one recommendation whose id starts with ``prefix``; ``field`` is where the caller gave it.
 
     Raises:
         NotFoundError: there is none.
@@ -61,10 +61,10 @@ def find_recommendation(store: Store, call: Call, prefix: str) -> Recommendation
     wanted = prefix.lower()
     found = store.recommendations_by_prefix(call.memory, wanted, 2) if _PREFIX.match(wanted) else ()
     if not found:
-        raise NotFoundError("no recommendation has that id", field="id")
+        raise NotFoundError("no recommendation has that id", field=field)
     if len(found) > 1:
         count = store.count_recommendations(call.memory, wanted)
-        raise AmbiguousPrefixError(f"{count} recommendations have an id that starts so", field="id")
+        raise AmbiguousPrefixError(f"{count} recommendations have an id that starts so", field=field)
     return found[0]
 
 
