@@ -3,6 +3,8 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 SHELL := /bin/sh
+# Compiled modules and pytest's rewritten ones are kept whatever the shell says: they make the second run quick.
+unexport PYTHONDONTWRITEBYTECODE
 
 # pip keeps its own settings (mirror, certificates), for no file here names a registry; the hashes decide what may come in.
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
