@@ -71,7 +71,7 @@ def made(cls: type[BotoCoreError]) -> BotoCoreError:
     return error
 
 
-@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("code", sorted(CODES))
 def test_every_code_has_one_error_of_ours_that_shows_nothing_of_aws(code: str) -> None:
     error = faults.translated(PynamoDBException("Failed", client_error(code)))
     assert type(error) is CODES[code]
@@ -131,7 +131,7 @@ def cancellation(*codes: str) -> TransactWriteError:
     )
 
 
-@pytest.mark.parametrize("code", REASONS)
+@pytest.mark.parametrize("code", sorted(REASONS))
 def test_a_cancelled_transaction_is_told_by_its_reasons(code: str) -> None:
     error = faults.translated(cancellation("None", code, "None"))
     assert type(error) is REASONS[code]
