@@ -10,12 +10,13 @@ Any change of what this function answers raises ``SIGNATURE_VERSION``: stored si
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from provenloop.domain.canonical import sha256_hex
 from provenloop.domain.signature_json import Part, parts_of, split_json
-from provenloop.domain.signature_masks import join_masked, mask
+from provenloop.domain.signature_masks import mask
 from provenloop.domain.signature_trace import error_lines
 from provenloop.domain.text import nfc, nfkc
 
@@ -28,8 +29,8 @@ _HASH_CHARS = 32
 _READ_CHARS = 65_536
 #: A masked text longer than this is signed by its two ends only.
 _SIGNED_CHARS = 16_384
-#: Words that only say that it is an error: ``Error: declined`` is ``declined``.
-_ERROR_LABELS = ("error:", "err:", "exception:", "uncaught error:", "error -")
+#: Words that only say that it is an error, with something after them: ``Error: declined`` is ``declined``.
+_ERROR_LABELS = re.compile(r"(?:(?:uncaught )?(?:error|err|exception)(?::| -) ?)++(?=.)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +83,15 @@ def _masked_text(text: str) -> str:
 
 
 def _masked_plain(text: str) -> str:
-    return _without_label(_masked_ends(error_lines(text)))
+    text = text.strip()
+    if len(text) > _READ_CHARS:
+        text = f"{text[: _READ_CHARS // 2]}\n{text[-_READ_CHARS // 2 :]}"
+    return _without_label(_ends(mask(nfkc(error_lines(text)))))
 
 
 def _masked_parts(parts: tuple[Part, ...]) -> str:
     masked = (part.text.casefold() if part.kind == "code" else _masked_plain(part.text) for part in parts)
     return _ends(": ".join(part for part in masked if part))
-
-
-def _masked_ends(text: str) -> str:
-    if len(text) <= _READ_CHARS:
-        return _ends(mask(nfkc(text)))
-    half = _READ_CHARS // 2
-    return _ends(join_masked(mask(nfkc(text[:half])), mask(nfkc(text[-half:]))))
 
 
 def _ends(masked: str) -> str:
@@ -105,10 +102,8 @@ def _ends(masked: str) -> str:
 
 
 def _without_label(masked: str) -> str:
-    for label in _ERROR_LABELS:
-        if masked.startswith(label) and len(masked) > len(label):
-            return _without_label(masked[len(label) :].lstrip())
-    return masked
+    label = _ERROR_LABELS.match(masked)
+    return masked[label.end() :] if label else masked
 
 
 def _hash(kind: str, text: str) -> str:

@@ -89,11 +89,6 @@ def mask(text: str) -> str:
     return _without_final_marks(normalise(masked))
 
 
-def join_masked(first: str, second: str) -> str:
-    """Two masked texts as one; marks that meet become one."""
-    return _joined(f"{first} {second}".replace(MARK, _MARK)).replace(_MARK, MARK)
-
-
 def _mask_spans(text: str) -> str:
     """Mask what may hold separators: URLs, quoted words and values, names of users."""
     if "://" in text:
