@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from provenloop.entry.local.resources import Index, tables
+from provenloop.entry.local.table_copies import copy_what_is_named
 from tests.template.reading import TEMPLATE
 
 TABLE = "loop"
@@ -13,6 +14,7 @@ TABLE = "loop"
 
 def make_table(client: Any, name: str = TABLE) -> None:
     """Create the table, empty."""
+    copy_what_is_named()
     client.create_table(
         TableName=name,
         KeySchema=_key(_REAL.hash_key, _REAL.range_key),

@@ -11,6 +11,7 @@ from typing import Any
 
 from aws_lambda_powertools.logging import Logger
 from aws_lambda_powertools.metrics import MetricUnit, SchemaValidationError, single_metric
+from aws_lambda_powertools.metrics.functions import is_metrics_disabled
 
 from provenloop.entry.reply import Reply
 
@@ -38,7 +39,8 @@ def log_error(operation: str, error: BaseException, *, detail: str | None = None
 
 def count(name: str, value: int) -> None:
     """Add to a metric; where nothing happened, nothing is said. What is counted has been written: it never fails."""
-    if not value:
+    # A single metric is written even where metrics are switched off; the switch is for all of them.
+    if not value or is_metrics_disabled():
         return
     try:
         with single_metric(name=name, unit=MetricUnit.Count, value=value):

@@ -1,6 +1,6 @@
 """AWS inside this process: moto, holding what the template says and nothing else.
 
-Invariants: the only module that imports moto; start and reset begin empty, so nothing that was left behind is seen
+Invariants: the only module that starts moto; start and reset begin empty, so nothing that was left behind is seen
 again; resources are created through the public API, under the names that the template's references resolve to; queues
 run on the stack's clock, so that stepping it makes messages visible again. Clients made before a reset go on working
 after it, since moto answers whoever asks.
@@ -19,6 +19,7 @@ import moto
 
 from provenloop.entry.local.account import CREDENTIALS, REGION
 from provenloop.entry.local.resources import Queue, Secret, Table, queues, secrets, tables
+from provenloop.entry.local.table_copies import copy_what_is_named
 from provenloop.entry.local.template import Template
 
 _MS_PER_S = 1_000
@@ -53,6 +54,7 @@ class LocalAws:
     def start(self) -> None:
         """Start empty and create everything."""
         self._running.enter_context(self._moto)
+        copy_what_is_named()
         # moto has no clock of its own to set; its queues ask these two.
         self._running.enter_context(patch("moto.sqs.models.unix_time_millis", lambda: float(self._now_ms())))
         self._running.enter_context(patch("moto.sqs.models.unix_time", lambda: self._now_ms() / _MS_PER_S))
