@@ -108,7 +108,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "show_grain", "loop_api", "GET", f"{MEMORY}/grains/{{address}}", ("read",),
-        "Show a grain and its history.", "GrainReply",
+        "Show a grain.", "GrainReply",
     ),
     Operation(
         "show_entity", "loop_api", "GET", f"{MEMORY}/entities/{{namespace}}/{{subject+}}", ("read",),

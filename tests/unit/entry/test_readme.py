@@ -1,0 +1,31 @@
+"""The tables of README.md say what the code says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from provenloop.domain.errors import error_classes
+from provenloop.entry.operations import MEMORY, OPERATIONS
+from provenloop.entry.problems import status_of
+
+README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+LONGEST = 200
+
+
+def test_every_operation_is_listed_with_its_scope_and_no_other() -> None:
+    rows = re.findall(r"^\| `([A-Z]+ [^`]+)` \| ([a-z +-]+) \| (.+) \|$", README, re.MULTILINE)
+    expected = [
+        (f"{op.method} {op.path.replace(MEMORY, '…')}", " + ".join(op.scopes) or "-", op.summary.rstrip("."))
+        for op in OPERATIONS
+    ]
+    assert rows == expected
+
+
+def test_every_error_code_is_listed_with_its_status_and_no_other() -> None:
+    rows = {code: int(status) for code, status in re.findall(r"^\| (PVL-E\d{3}) \| (\d{3}) \|", README, re.MULTILINE)}
+    assert rows == {cls.code: status_of(cls) for cls in error_classes()}
+
+
+def test_the_readme_can_be_read_in_one_sitting() -> None:
+    assert len(README.splitlines()) <= LONGEST
