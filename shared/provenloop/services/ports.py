@@ -41,13 +41,15 @@ class Replace:
     """Store a new version of something whose stored revision must be ``expected``.
 
     A grain's counters stay as they are, since others may be moving them, unless ``counters`` says to set them too;
-    ``restated`` counts that many more statements, the last at the grain's ``last_stated_at``.
+    ``restated`` counts that many more statements, the last at the grain's ``last_stated_at``. ``stated`` is the
+    grain's counter, where it must hold.
     """
 
     entity: Entity
     expected: int
     counters: bool = False
     restated: int = 0
+    stated: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,8 @@ def _inverse(plan: Plan) -> Restored:
             earlier = plan.histories.get(image.address)
             if earlier is None:
                 raise IntegrityError("the earlier version of a grain is missing")
-            result.writes += [Replace(earlier, expected=image.left_rev, counters=True), Remove(History(earlier))]
+            undo = Replace(earlier, expected=image.left_rev, counters=True, stated=image.left_stated)
+            result.writes += [undo, Remove(History(earlier))]
             _note(result, earlier, "restore", result.restored)
         else:
             result.writes.append(Replace(replace(grain, **image.before), expected=image.left_rev))

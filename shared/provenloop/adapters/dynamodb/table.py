@@ -65,7 +65,7 @@ class Transaction:
         """Write the whole item."""
         self._puts.append((self._next(), lambda tx: tx.save(row, condition, return_values="ALL_OLD")))
 
-    def update(self, row: Row, actions: list[Action], condition: Condition) -> None:
+    def update(self, row: Row, actions: list[Action], condition: Condition | None) -> None:
         """Change some attributes."""
         self._updates.append((self._next(), lambda tx: tx.update(row, actions, condition, return_values="ALL_OLD")))
 

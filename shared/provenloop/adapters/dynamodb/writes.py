@@ -50,14 +50,14 @@ def _add(transaction: table.Transaction, memory: MemoryId, write: Write, now: in
     elif isinstance(write, Replace):
         transaction.put(row_of(memory, write.entity), Row.rev == write.expected)
     elif isinstance(write, Remove):
-        transaction.delete(row_of(memory, write.entity), _removal(write))
+        transaction.delete(row_of(memory, write.entity), _unmoved(write))
     elif isinstance(write, Require):
         transaction.check(key_of(memory, write.entity), Row.rev == write.expected)
     else:
         _add_restatement(transaction, memory, write)
 
 
-def _removal(write: Remove) -> Condition | None:
+def _unmoved(write: Remove | Replace) -> Condition | None:
     """The revision and counter that must hold; a row that is written once needs neither."""
     condition: Condition | None = None
     if write.expected is not None:
@@ -76,7 +76,7 @@ def _add_grain_change(transaction: table.Transaction, memory: MemoryId, write: R
         actions += [Row.stated.add(write.restated), Row.last_stated_at.set(grain.last_stated_at)]
     elif write.counters:
         actions += [Row.stated.set(grain.stated), Row.last_stated_at.set(grain.last_stated_at)]
-    transaction.update(row, actions, Row.rev == write.expected)
+    transaction.update(row, actions, _unmoved(write))
 
 
 def _add_restatement(transaction: table.Transaction, memory: MemoryId, write: Restate) -> None:
