@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from provenloop.analyzers import ANALYZERS
 from provenloop.domain.audit import verify_chain
 from provenloop.domain.checkpoint import Checkpoint
 from provenloop.domain.errors import InvalidInputError
@@ -21,6 +22,10 @@ from provenloop.services.ports import Store
 from provenloop.services.texts import Texts, refs_within, render, target_text
 
 MAX_LIMIT = 100
+#: Ids and families, as a filter may name them.
+_ANALYZERS = frozenset(
+    name for analyzer in ANALYZERS for name in (analyzer.manifest.id, family_of(analyzer.manifest.id))
+)
 _TIMES = ("created_at", "updated_at", "expires_at")
 
 
@@ -51,6 +56,8 @@ def list_recommendations(
     statuses = _statuses(status)
     if severity is not None and severity not in SEVERITIES:
         raise InvalidInputError(f"unknown severity; one of {', '.join(SEVERITIES)}", field="severity")
+    if analyzer is not None and analyzer not in _ANALYZERS:
+        raise InvalidInputError(f"unknown analyzer; one of {', '.join(sorted(_ANALYZERS))}", field="analyzer")
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidInputError(f"1 to {MAX_LIMIT}", field="limit")
     page = store.queue(call.memory, statuses, limit=limit, cursor=cursor)
