@@ -11,6 +11,8 @@ from provenloop.entry.local.demo.api import Api
 from provenloop.entry.local.demo.checks import Checks
 
 TOOL = "stripe_refund"
+#: Where sam was said to live, and when: which of two values is the latest must not be left to chance.
+HOMES = (("Berlin", "2026-11-02T09:00:00Z"), ("Tokyo", "2027-01-11T09:00:00Z"))
 ERROR = "Error: charge ch_3PqX{n} has already been refunded"
 
 
@@ -31,7 +33,8 @@ def events() -> list[dict[str, Any]]:
         for n in range(7)
     ]  # fmt: skip
     places = [
-        {"kind": "fact", "subject": "sam", "relation": "lives_in", "object": place} for place in ("Berlin", "Tokyo")
+        {"kind": "fact", "subject": "sam", "relation": "lives_in", "object": place, "occurred_at": since}
+        for place, since in HOMES
     ]
     return [*calls, *places]
 
