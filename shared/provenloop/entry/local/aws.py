@@ -20,6 +20,7 @@ import moto
 from provenloop.entry.local.account import CREDENTIALS, REGION
 from provenloop.entry.local.resources import Queue, Secret, Table, queues, secrets, tables
 from provenloop.entry.local.table_copies import copy_what_is_named
+from provenloop.entry.local.table_queries import look_at_one_partition
 from provenloop.entry.local.template import Template
 
 _MS_PER_S = 1_000
@@ -55,6 +56,7 @@ class LocalAws:
         """Start empty and create everything."""
         self._running.enter_context(self._moto)
         copy_what_is_named()
+        look_at_one_partition()
         # moto has no clock of its own to set; its queues ask these two.
         self._running.enter_context(patch("moto.sqs.models.unix_time_millis", lambda: float(self._now_ms())))
         self._running.enter_context(patch("moto.sqs.models.unix_time", lambda: self._now_ms() / _MS_PER_S))
