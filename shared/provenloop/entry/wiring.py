@@ -10,6 +10,7 @@ import random
 import secrets
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 from provenloop.entry import clock
@@ -90,17 +91,28 @@ def jittered_pause(number: int) -> None:
     time.sleep(random.uniform(0, min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**number)))  # noqa: S311 - spreads tries, keeps no secret
 
 
+@dataclass
 class _Process:
     current: Wiring | None = None
+    entropy: Entropy = secrets.token_bytes
+
+
+_process = _Process()
 
 
 def wiring() -> Wiring:
     """The wiring of this process, made from its environment at the first call."""
-    if _Process.current is None:
-        _Process.current = Wiring(read_settings())
-    return _Process.current
+    if _process.current is None:
+        _process.current = Wiring(read_settings(), entropy=_process.entropy)
+    return _process.current
 
 
-def use_wiring(replacement: Wiring | None) -> None:
-    """Put another wiring in place; None makes a new one from the environment at the next call."""
-    _Process.current = replacement
+def use_wiring(replacement: Wiring | None, *, entropy: Entropy = secrets.token_bytes) -> None:
+    """Put another wiring in place; None makes a new one from the environment at the next call.
+
+    Args:
+        replacement: what the handlers work with from now on.
+        entropy: what the new one draws random bytes from.
+    """
+    _process.current = replacement
+    _process.entropy = entropy

@@ -19,6 +19,7 @@ from provenloop.entry import clock, wiring
 from provenloop.entry.local import resources, triggers
 from provenloop.entry.local.aws import LocalAws
 from provenloop.entry.local.clock import LocalClock
+from provenloop.entry.local.entropy import seeded
 from provenloop.entry.local.functions import FunctionHost, Functions, Invocation, RequestIds
 from provenloop.entry.local.gateway import Gateway, HttpResponse
 from provenloop.entry.local.http_event import HttpRequest
@@ -44,6 +45,7 @@ class LocalStack:
         variables: environment variables of the functions beside the template's, such as ``POWERTOOLS_LOG_LEVEL``.
         dev_token: the bootstrap admin token; by default ``PROVENLOOP_DEV_TOKEN`` of the environment, else a new one.
         now_ms: epoch ms to set the clock to; by default ``PROVENLOOP_NOW`` of the environment, else the wall clock.
+        seed: makes all randomness of the functions repeat from one start or reset to the next; by default none does.
 
     Raises:
         TemplateError: the template is missing, or says what cannot be carried out.
@@ -57,11 +59,13 @@ class LocalStack:
         variables: Mapping[str, str] | None = None,
         dev_token: str | None = None,
         now_ms: int | None = None,
+        seed: str | None = None,
     ) -> None:
         template = Template.load(root / TEMPLATE, parameters)
         settings = read_settings()
         self.dev_token = dev_token or settings.dev_token or secrets.token_urlsafe(_TOKEN_BYTES)
         self._variables = dict(variables or {})
+        self._seed = seed
         self._clock = LocalClock(clock.now_ms() if now_ms is None and settings.values.get(NOW) else now_ms)
         self._ids = RequestIds()
         self.functions = Functions(
@@ -105,6 +109,7 @@ class LocalStack:
         self.functions.close()
         self.aws.stop()
         self._forget()
+        wiring.use_wiring(None)
 
     def reset(self) -> None:
         """Empty every table and queue, and begin ids and schedules anew; the clock stays. The modules stay loaded."""
@@ -181,7 +186,7 @@ class LocalStack:
 
     def _forget(self) -> None:
         """What a new process would not know."""
-        wiring.use_wiring(None)
+        wiring.use_wiring(None, entropy=secrets.token_bytes if self._seed is None else seeded(self._seed))
         self._ticker.restart()
         self._ids.restart()
         self.gateway.restart_ids()
