@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,47 +13,104 @@ from provenloop.entry.local.demo import airline, proof, run_demo
 from provenloop.entry.local.demo.api import Api
 from provenloop.entry.local.demo.checks import Checks
 from provenloop.entry.local.stack import LocalStack
-from tests.local_stack import ROOT
+from tests.local_stack import NOW_MS, ROOT
+
+WIDTH = 80
 
 
-def shown_on() -> Console:
-    return Console(file=io.StringIO(), width=80, color_system=None)
+@pytest.fixture(scope="module")
+def running_stack() -> Iterator[LocalStack]:
+    """The stack as the demo has it, with ids that repeat."""
+    with LocalStack(ROOT, now_ms=NOW_MS, seed="demo") as stack:
+        yield stack
 
 
-def text_of(console: Console) -> str:
+@pytest.fixture
+def proof_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of the two parts alone; the other takes twenty seconds."""
+    monkeypatch.setattr(airline, "learn", lambda *_: None)
+
+
+def told(stack: LocalStack) -> tuple[int, str]:
+    """The demo's exit code, and what it printed."""
+    console = Console(file=io.StringIO(), width=WIDTH, color_system=None, highlight=False)
+    code = run_demo(stack, console, ROOT)
     assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return code, console.file.getvalue()
 
 
 def test_the_demo_tells_its_story_and_everything_holds(stack: LocalStack) -> None:
-    console = shown_on()
-    assert run_demo(stack, console, ROOT) == 0
-    text = text_of(console)
-    for line in ("904 stored in 11", "17 of 40 calls", "40 of 92 calls", "Everything held."):
-        assert line in text
-    assert "NO " not in text
+    code, text = told(stack)
+    assert code == 0, text
+    joined = " ".join(text.split())
+    for line in (
+        "9 are known as duplicates, nothing is added",
+        "Pass: skipped (gate); 1 read and 0 write units",
+        "150 runs with 1808 messages: 904 calls of 14 tools, 64 of them errors.",
+        "book_reservation failed 17 of 38 calls (45",
+        "update_reservation_flights failed 36 of 85 calls",
+        "Error: payment amount does not add up, total price is 1203, but paid 833",
+        "Audit chain: 8 entries of 3 subjects verified; it holds.",
+        "913 stored; 5 passes ran and 1 skipped",
+        "All 37 hold.",
+    ):
+        assert line in joined, line
+    assert " NO " not in text
+    assert max(map(len, text.splitlines())) <= WIDTH
 
 
+@pytest.mark.usefixtures("proof_only")
+def test_the_demo_told_again_is_the_same_to_the_letter(stack: LocalStack) -> None:
+    first = told(stack)
+    stack.reset()
+    assert told(stack) == first
+    assert first[0] == 0
+
+
+@pytest.mark.usefixtures("proof_only")
 def test_an_expectation_that_does_not_hold_makes_the_demo_fail(
     stack: LocalStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(airline, "learn", lambda *_: None)
     monkeypatch.setattr(proof, "facts_of_sam", lambda _reviewer: [])
-    console = shown_on()
-    assert run_demo(stack, console, ROOT) == 1
-    assert "does not hold: after the apply one value is live" in text_of(console).replace("\n", " ")
+    code, text = told(stack)
+    assert code == 1
+    assert "does not hold: after the apply one value is live; seen: [] instead of ['Tokyo']" in " ".join(text.split())
+    assert "NO after the apply one value is live" in " ".join(text.split())
+    assert "Not all hold." in text
+
+
+def test_a_story_whose_ground_does_not_hold_ends_there(stack: LocalStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = Api.record
+
+    def one_missing(api: Api, events: list[dict[str, Any]], key: str | None = None) -> list[dict[str, Any]]:
+        return record(api, events, key)[1:]
+
+    monkeypatch.setattr(Api, "record", one_missing)
+    code, text = told(stack)
+    assert code == 1
+    assert "The story ends here" in text
+    assert "150 real runs" not in text
 
 
 def test_an_answer_the_demo_cannot_go_on_with_makes_it_fail(stack: LocalStack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(airline, "learn", lambda *_: None)
     post = Api.post
 
-    def broken(api: Api, path: str, body: dict[str, Any], status: int = 200) -> Any:
-        return post(api, path, {**body, "unknown": 1} if path.endswith("/apply") else body, status)
+    def broken(api: Api, path: str, body: dict[str, Any], status: int = 200, key: str | None = None) -> Any:
+        return post(api, path, {**body, "unknown": 1} if path.endswith("/rollback") else body, status, key)
 
     monkeypatch.setattr(Api, "post", broken)
-    assert run_demo(stack, shown_on(), ROOT) == 1
+    code, text = told(stack)
+    assert code == 1
+    assert "400 instead of 200" in " ".join(text.split())
+
+
+def test_an_answer_without_its_fields_makes_the_demo_fail(stack: LocalStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Api.run
+    monkeypatch.setattr(Api, "run", lambda api, **options: {**run(api, **options), "usage": None})
+    code, text = told(stack)
+    assert code == 1
+    assert "does not hold: every answer has the form it must have" in " ".join(text.split())
 
 
 def test_a_demo_that_checked_nothing_fails() -> None:
-    assert not Checks(shown_on()).all_hold
+    assert not Checks(Console(file=io.StringIO())).all_hold

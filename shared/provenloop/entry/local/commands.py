@@ -17,6 +17,9 @@ _LAST_PORT = 65_535
 #: The demo's own words only: neither log lines nor metrics between them.
 _QUIET = {"POWERTOOLS_LOG_LEVEL": "CRITICAL", "POWERTOOLS_METRICS_DISABLED": "true"}
 
+#: The demo's ids are the same each time; its tokens too, and they end with it.
+_SEED = "demo"
+
 
 class CannotStartError(Exception):
     """What is missing to start, said to a person."""
@@ -47,14 +50,14 @@ def demo(root: Path) -> int:
     Raises:
         CannotStartError: the template cannot be used.
     """
-    run_demo: Callable[[LocalStack], int] = importlib.import_module("provenloop.entry.local.demo").run_demo
-    with _stack(root, variables=_QUIET) as stack:
-        return run_demo(stack)
+    run_demo: Callable[..., int] = importlib.import_module("provenloop.entry.local.demo").run_demo
+    with _stack(root, variables=_QUIET, seed=_SEED) as stack:
+        return run_demo(stack, root=root)
 
 
-def _stack(root: Path, variables: Mapping[str, str] | None = None) -> LocalStack:
+def _stack(root: Path, variables: Mapping[str, str] | None = None, seed: str | None = None) -> LocalStack:
     try:
-        return LocalStack(root, variables=variables)
+        return LocalStack(root, variables=variables, seed=seed)
     except TemplateError as error:
         raise CannotStartError(f"The template cannot be carried out: {error}") from error
 

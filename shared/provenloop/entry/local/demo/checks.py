@@ -10,6 +10,10 @@ from rich.table import Table
 from provenloop.entry.local.demo.tables import plain
 
 
+class StoryEndedError(Exception):
+    """A claim does not hold, and what would come next builds on it."""
+
+
 @dataclass
 class Checks:
     """Claims in the order they were made, each with what was seen where it does not hold."""
@@ -17,15 +21,28 @@ class Checks:
     console: Console
     made: list[tuple[str, bool]] = field(default_factory=list)
 
-    def equal(self, claim: str, seen: object, expected: object) -> None:
-        """Check that what was seen is what is claimed."""
-        self.true(claim, seen == expected, seen)
+    def equal(self, claim: str, seen: object, expected: object) -> bool:
+        """Check that what was seen is what is claimed; whether it is."""
+        return self._note(claim, seen == expected, f"{seen!r} instead of {expected!r}")
 
-    def true(self, claim: str, holds: bool, seen: object = "") -> None:  # noqa: FBT001  (the claim names it)
-        """Check a claim; one that does not hold is shown at once, with what was seen."""
+    def need(self, claim: str, seen: object, expected: object) -> None:
+        """The same for what the next steps build on.
+
+        Raises:
+            StoryEndedError: it does not hold.
+        """
+        if not self.equal(claim, seen, expected):
+            raise StoryEndedError(claim)
+
+    def failed(self, claim: str, seen: str) -> None:
+        """A claim that does not hold."""
+        self._note(claim, False, seen)  # noqa: FBT003  (that is what it says)
+
+    def _note(self, claim: str, holds: bool, seen: str) -> bool:  # noqa: FBT001  (the claim names it)
         self.made.append((claim, holds))
         if not holds:
-            self.console.print(f"[bold red]does not hold:[/] {plain(claim)}; seen: {plain(str(seen))}")
+            self.console.print(f"[bold red]does not hold:[/] {plain(claim)}; seen: {plain(seen)}")
+        return holds
 
     @property
     def all_hold(self) -> bool:
@@ -36,5 +53,5 @@ class Checks:
         """All claims, with a mark each."""
         table = Table(box=None, show_header=False, padding=(0, 1))
         for claim, holds in self.made:
-            table.add_row("[green]yes[/]" if holds else "[red]NO[/]", plain(claim))
+            table.add_row("[green]yes[/]" if holds else "[bold red]NO[/]", plain(claim))
         self.console.print(table)
