@@ -193,7 +193,7 @@ def test_a_chain_that_was_invented_is_found(decided: tuple[Desk, str, str]) -> N
     assert verified(desk)["break"]["subject"] == "zzz"
 
 
-@pytest.mark.parametrize("at_call", range(1, 7))
+@pytest.mark.parametrize("at_call", [2, 3, 4])
 def test_a_decision_while_the_trail_is_read_is_no_break(found: Desk, at_call: int) -> None:
     rec_id = found.finding("contradiction_sweep")
     answers: list[dict[str, Any]] = []
