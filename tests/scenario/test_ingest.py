@@ -174,6 +174,25 @@ def test_a_statement_that_something_still_held_later_makes_it_the_latest(desk: D
     assert one_fact(desk).stated == 2
 
 
+def test_of_values_said_undated_in_one_batch_the_last_said_is_the_latest(desk: Desk) -> None:
+    places = ["Berlin", "Tokyo", "Rome", "Oslo", "Lima"]
+    for order in (places, places[::-1], [*places[2:], *places[:2]]):
+        desk.record(*(make_fact(place) for place in order))
+        by_recency = sorted(desk.facts().values(), key=Grain.recency)
+        assert [grain.body["object"] for grain in by_recency] == order
+
+
+@pytest.mark.parametrize("days", [1, 30, 89])
+def test_a_request_sent_again_days_later_counts_nothing_again(desk: Desk, days: int) -> None:
+    desk.record(make_fact(confidence=0.5))
+    desk.record(BERLIN, make_tool_call(error="no"), key="once")
+    stored = one_fact(desk)
+    desk.now += days * DAY_MS
+    answer = desk.record(BERLIN, make_tool_call(error="no"), key="once")
+    assert [event["status"] for event in answer["events"]] == ["duplicate", "duplicate"]
+    assert one_fact(desk) == stored
+
+
 @pytest.mark.parametrize("more", [{}, {"confidence": 0.5}])
 def test_a_statement_about_earlier_makes_nothing_older(desk: Desk, more: dict[str, Any]) -> None:
     desk.record(make_fact("Berlin"), make_fact("Tokyo", occurred_at=NOW - DAY_MS))

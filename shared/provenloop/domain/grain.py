@@ -50,7 +50,8 @@ class Grain:
 
     ``generation`` counts how often this identity became current; ``stated`` how often it was stated in this
     generation. ``seq`` is the commit of the last head change, ``by`` the label of its principal. ``request`` names
-    the request that made this generation, so that the same request sent again is known.
+    the request that made this generation, so that the same request sent again is known. ``place`` is where in its batch
+    the last statement stood.
     """
 
     address: str
@@ -71,6 +72,7 @@ class Grain:
     valid_to: int | None = None
     superseded_by: str | None = None
     expires_at: int | None = None
+    place: int = 0
     redacted: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -84,10 +86,14 @@ class Grain:
         ended = self.valid_to is not None and self.valid_to <= now
         return self.is_current and begun and not ended
 
-    def recency(self) -> tuple[int, int, str]:
-        """Sort key of "latest": when it holds from, when it was recorded, address."""
-        holds_from = self.valid_from or self.occurred_at or self.last_stated_at
-        return (holds_from, self.recorded_at, self.address)
+    def recency(self) -> tuple[int, int, int, int, str]:
+        """Sort key of "latest": when it holds from, when it was recorded, address.
+
+        Of what was said undated in one batch, what was said last is the latest.
+        """
+        dated = self.valid_from or self.occurred_at
+        said = (self.last_stated_at, self.place) if dated is None else (dated, 0)
+        return (*said, self.recorded_at, self.place, self.address)
 
 
 def text_of(grain: Grain, name: str) -> str:

@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from provenloop.domain.grain import Grain
+from provenloop.domain.instants import DAY_MS
 from provenloop.domain.principal import PrincipalKind, Scope
+
+REPLAY_KEPT_MS = DAY_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +67,13 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The answer to a request with an Idempotency-Key: status and ids only, for 24 hours."""
+    """The answer to a request with an Idempotency-Key: status and ids only, for ``kept_ms`` after ``at`` (epoch ms)."""
 
     key: str
     body_digest: str
     at: int
     reply: Mapping[str, Any]
+    kept_ms: int = REPLAY_KEPT_MS
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,9 +147,13 @@ class Batch:
             yield Put(grain)
         elif outcome == "restated" and held_at(grain, found) != found.occurred_at:
             later = replace(found, occurred_at=held_at(grain, found), head_rev=found.head_rev + 1, seq=self._seq)
-            yield Replace(replace(later, last_stated_at=self._now), expected=found.head_rev, restated=len(slots))
+            yield Replace(
+                replace(later, last_stated_at=self._now, place=grain.place),
+                expected=found.head_rev,
+                restated=len(slots),
+            )
         elif outcome == "restated":
-            yield Restate(found, times=len(slots), at=self._now, expected=found.head_rev)
+            yield Restate(found, times=len(slots), at=self._now, expected=found.head_rev, place=grain.place)
         elif outcome == "changed":
             yield Put(History(found))
             yield Replace(restated_as(found, grain), expected=found.head_rev, restated=len(slots))
@@ -180,6 +184,7 @@ class Batch:
             valid_from=draft.valid_from,
             valid_to=draft.valid_to,
             expires_at=_full_second(self._now + TOOL_CALL_KEPT_MS) if is_call else None,
+            place=0 if is_call else slots[-1].index,
             redacted=dict(redacted),
         )
 

@@ -17,7 +17,7 @@ from provenloop.domain.commit import LogEntry, LogHead, count_new
 from provenloop.domain.errors import BusyError, InvalidInputError, TooLargeError
 from provenloop.domain.events import MAX_AHEAD_MS, Event, Prepared, StatedEvent, SupersedeEvent, prepare
 from provenloop.domain.records import Replay
-from provenloop.services.batch import Batch, Slot
+from provenloop.services.batch import TOOL_CALL_KEPT_MS, Batch, Slot
 from provenloop.services.call import Call
 from provenloop.services.log_number import given_back_if_refused, next_slot
 from provenloop.services.memories import unknown_memory
@@ -123,8 +123,11 @@ def _commit(store: Store, call: Call, head: LogHead, batch: Batch) -> bool:
 
 
 def _memo(call: Call, batch: Batch) -> list[Write]:
-    """Remembers a request that counts what is there already: a put that fails cannot tell that it was sent before."""
-    replay = replay_of(call, "events", {}) if batch.counts_again else None
+    """Remembers a request that counts what is there already: a put that fails cannot tell that it was sent before.
+
+    For as long as a tool call is kept, so that one request is known again whole or not at all.
+    """
+    replay = replay_of(call, "events", {}, TOOL_CALL_KEPT_MS) if batch.counts_again else None
     return [Put(replay)] if replay is not None else []
 
 

@@ -71,12 +71,16 @@ class Require:
 
 @dataclass(frozen=True, slots=True)
 class Restate:
-    """Count one more statement of a current grain, whose head must be at ``expected``."""
+    """Count ``times`` more statements of a current grain, whose head must be at ``expected``.
+
+    The last was made at ``at`` (epoch ms), in ``place`` of its batch.
+    """
 
     grain: Grain
     times: int
     at: int
     expected: int
+    place: int = 0
 
 
 Write = Put | Replace | Remove | Require | Restate

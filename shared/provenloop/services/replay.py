@@ -13,7 +13,7 @@ from typing import Any
 
 from provenloop.domain.canonical import canonical_json
 from provenloop.domain.errors import IdempotencyMismatchError, LoopError
-from provenloop.domain.records import Replay
+from provenloop.domain.records import REPLAY_KEPT_MS, Replay
 from provenloop.services.call import Call
 from provenloop.services.ports import Store
 
@@ -50,11 +50,11 @@ def replay_key(call: Call, route: str) -> str:
     return sha256(canonical_json(parts).encode()).hexdigest()
 
 
-def replay_of(call: Call, route: str, reply: Mapping[str, Any]) -> Replay | None:
-    """The record that lets a repeated request be answered; None without an Idempotency-Key."""
+def replay_of(call: Call, route: str, reply: Mapping[str, Any], kept_ms: int = REPLAY_KEPT_MS) -> Replay | None:
+    """The record that lets a repeated request be answered for ``kept_ms``; None without an Idempotency-Key."""
     if call.idempotency_key is None:
         return None
-    return Replay(replay_key(call, route), call.body_digest, call.now, reply)
+    return Replay(replay_key(call, route), call.body_digest, call.now, reply, kept_ms)
 
 
 def _earlier_reply(store: Store, call: Call, route: str) -> dict[str, Any] | None:

@@ -30,7 +30,6 @@ from provenloop.domain.rollup import ROLLUP_KEPT_DAYS, SignatureDay, ToolDay
 from provenloop.services.ports import Entity
 
 DAY_S = 86_400
-REPLAY_KEPT_S = DAY_S
 RUN_KEPT_S = 90 * DAY_S
 
 #: Fields of a recommendation that its row in the queue shows.
@@ -54,7 +53,7 @@ class Form:
 
 
 #: What a grain's document leaves out, since it stands beside it or in the key: a grain of 1 KB shall cost few units.
-_BESIDE_GRAIN = ("address", "last_stated_at", "expires_at")
+_BESIDE_GRAIN = ("address", "last_stated_at", "place", "expires_at")
 
 
 def _grain_doc(grain: Grain) -> str:
@@ -64,7 +63,12 @@ def _grain_doc(grain: Grain) -> str:
 
 
 def _grain_of(row: Row, text: str) -> Grain:
-    fields = {**json.loads(text), "address": row.sk, "last_stated_at": int(row.last_stated_at)}
+    fields = {
+        **json.loads(text),
+        "address": row.sk,
+        "last_stated_at": int(row.last_stated_at),
+        "place": number_of(row.place) or 0,
+    }
     ttl = number_of(row.ttl)
     grain = decode(Grain, json.dumps(fields))
     return replace(
@@ -80,7 +84,12 @@ def _seconds(at: int | None) -> int | None:
 
 
 def _beside_grain(_memory: MemoryId, grain: Grain) -> Mapping[str, Any]:
-    return {"stated": grain.stated, "last_stated_at": grain.last_stated_at, "ttl": _seconds(grain.expires_at)}
+    return {
+        "stated": grain.stated,
+        "last_stated_at": grain.last_stated_at,
+        "place": grain.place,
+        "ttl": _seconds(grain.expires_at),
+    }
 
 
 def _beside_recommendation(memory: MemoryId, rec: Recommendation) -> Mapping[str, Any]:
@@ -134,7 +143,7 @@ FORMS: tuple[Form, ...] = (
         lambda row: str(row.key),
         "REPLAY",
         None,
-        lambda _memory, row: {"ttl": row.at // 1000 + REPLAY_KEPT_S},
+        lambda _memory, row: {"ttl": _seconds(row.at + row.kept_ms)},
     ),
     Form(
         "token", Token, lambda _token: keys.TOKEN_SORT, revision="rev", key=lambda _m, token: keys.token(token.digest)

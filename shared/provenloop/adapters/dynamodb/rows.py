@@ -72,6 +72,7 @@ class Row(Model):
 
     stated = NumberAttribute(null=True, attr_name="n")
     last_stated_at = NumberAttribute(null=True, attr_name="at")
+    place = NumberAttribute(null=True)
 
     seq = NumberAttribute(null=True)
     grains = NumberAttribute(null=True)

@@ -73,12 +73,14 @@ def _add_grain_change(transaction: table.Transaction, memory: MemoryId, write: R
     actions: list[Action] = [Row.doc.set(row.doc), Row.rev.set(row.rev), Row.version.set(row.version)]
     actions.append(Row.ttl.set(row.ttl) if number_of(row.ttl) is not None else Row.ttl.remove())
     if write.restated:
-        actions += [Row.stated.add(write.restated), Row.last_stated_at.set(grain.last_stated_at)]
+        actions.append(Row.stated.add(write.restated))
     elif write.counters:
-        actions += [Row.stated.set(grain.stated), Row.last_stated_at.set(grain.last_stated_at)]
+        actions.append(Row.stated.set(grain.stated))
+    if write.restated or write.counters:
+        actions += [Row.last_stated_at.set(grain.last_stated_at), Row.place.set(grain.place)]
     transaction.update(row, actions, _unmoved(write))
 
 
 def _add_restatement(transaction: table.Transaction, memory: MemoryId, write: Restate) -> None:
-    actions: list[Action] = [Row.stated.add(write.times), Row.last_stated_at.set(write.at)]
+    actions: list[Action] = [Row.stated.add(write.times), Row.last_stated_at.set(write.at), Row.place.set(write.place)]
     transaction.update(row_of(memory, write.grain), actions, Row.rev == write.expected)
