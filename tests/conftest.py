@@ -4,7 +4,7 @@
 - Sockets are off (pytest-socket). A test that serves HTTP on this machine is marked
   ``@pytest.mark.allow_hosts(["127.0.0.1"])`` and reaches that address and no other.
 - Hypothesis runs the profile ``dev`` (few examples) or the one HYPOTHESIS_PROFILE names; ``ci`` runs more, and the
-  same ones each time. No deadline: how fast a machine is says nothing about the code.
+  same ones each time; ``nightly`` many. No deadline: how fast a machine is says nothing about the code.
 
 All of it happens on import, before any module of ours is collected, because handlers read settings when imported.
 """
@@ -30,4 +30,5 @@ os.environ.update(FAKE_AWS)
 
 settings.register_profile("dev", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("dev"), max_examples=40, derandomize=True)
+settings.register_profile("nightly", parent=settings.get_profile("dev"), max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
