@@ -128,12 +128,12 @@ def _groups_to_look_at(work: Pass, options: PassOptions) -> Mapping[str, Sequenc
         tools += work.store.tool_keys(work.call.memory)
         wanted = _functional_parts(work)
         clusters += (group for group in work.store.clusters(work.call.memory) if group[8:] in wanted)
-    return {"tool_window": sorted(set(tools)), "fact_cluster": sorted(set(clusters))}
+    return {"tool_window": sorted(set(tools)), "cluster": sorted(set(clusters))}
 
 
 def _functional_parts(work: Pass) -> frozenset[str]:
     """The relation parts of the addresses that hold relations of one value."""
-    sweep = next(analyzer for analyzer in ANALYZERS if analyzer.manifest.source == "fact_cluster")
+    sweep = next(analyzer for analyzer in ANALYZERS if analyzer.manifest.source == "cluster")
     relations = functional_relations(sweep.manifest.defaults())
     return frozenset(work.addresses.relation_part(relation) for relation in relations)
 
@@ -184,7 +184,7 @@ def _report(work: Pass, what: str, error: LoopError) -> None:
 def _view(work: Pass, analyzer: Analyzer, group: str, window_days: int) -> View:
     """What the analyzer's manifest asks for, of one group."""
     store, memory, now = work.store, work.call.memory, work.call.now
-    if analyzer.manifest.source == "fact_cluster":
+    if analyzer.manifest.source == "cluster":
         return ClusterView(group, store.grains_by_prefix(memory, group, now))
     # Calls may be dated a little ahead of our clock, and so on the next day.
     last = utc_day(now + MAX_AHEAD_MS)
