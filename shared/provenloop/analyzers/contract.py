@@ -1,8 +1,9 @@
 """What an analyzer is: a manifest, and a pure function from a read-only view of one group to drafts.
 
-The engine decides which groups to look at (touched by new commits, or due), reads what the manifest's source asks for,
-and hands it over with the resolved parameters and the time. An analyzer has no clock, reads nothing by itself, writes
-nothing, and cannot claim identity, status or origin. Its output is a function of its arguments alone.
+The engine decides which groups to look at (touched by new commits, or due), reads what their source asks for (a
+manifest names one or more), and hands it over with the resolved parameters and the time. An analyzer has no clock,
+reads nothing by itself, writes nothing, and cannot claim identity, status or origin. Its output is a function of its
+arguments alone.
 
 | source | a group is | its view | looked at when |
 |---|---|---|---|
@@ -61,7 +62,7 @@ class Manifest:
     tier: Literal["T0", "T1", "T2"]
     trust: Literal["builtin", "command", "llm"]
     default_on: bool
-    source: Source
+    sources: tuple[Source, ...]
     parameters: tuple[Parameter, ...] = ()
     needs: tuple[str, ...] = ()
     auto_apply: Literal["never", "structural"] = "never"

@@ -43,7 +43,7 @@ class ContradictionSweep:
         tier="T0",
         trust="builtin",
         default_on=True,
-        source="cluster",
+        sources=("cluster",),
         kinds=("fact",),
         parameters=(
             Parameter("extra_relations", "str", "", None, 2000, "further relations of one value, comma separated"),

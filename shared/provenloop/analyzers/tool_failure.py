@@ -56,7 +56,7 @@ class ToolFailure:
         tier="T0",
         trust="builtin",
         default_on=True,
-        source="tool_window",
+        sources=("tool_window",),
         parameters=(
             Parameter("min_count", "int", 3, 1, 1000, "errors of one signature"),
             Parameter("min_rate", "float", 0.4, 0, 1, "errors per call of the tool"),

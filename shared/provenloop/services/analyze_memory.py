@@ -107,7 +107,8 @@ def _run(store: Store, call: Call, options: PassOptions, heads: Heads, run_id: s
     findings = Findings(store, call.memory, work.addresses, call.now, folds=lambda: folding.folds, watches=fold.watches)
     groups = _groups_to_look_at(work, options)
     for analyzer in ANALYZERS:
-        _examine_all(work, findings, analyzer, groups[analyzer.manifest.source])
+        for source in analyzer.manifest.sources:
+            _examine_all(work, findings, analyzer, groups[source])
     _expire_all(work, findings)
     outcome = _outcome(work, findings, run_id)
     end = PassEnd(call.memory, call.now, heads, folding, due, tuple(work.planted), run_id, outcome)
@@ -119,11 +120,11 @@ def _groups_to_look_at(work: Pass, options: PassOptions) -> Mapping[str, Sequenc
     changes = list(work.folding.changes)
     tools = [change.tool_key for change in changes if change.tool_key is not None]
     clusters = list(_functional_clusters(work, changes))
-    families = {family_of(analyzer.manifest.id): analyzer.manifest.source for analyzer in ANALYZERS}
+    families = {family_of(analyzer.manifest.id): analyzer.manifest.sources for analyzer in ANALYZERS}
     for row in work.due:
         family, _, group = row.ref.partition("|")
         if row.what == DUE_GROUP and family in families:
-            (tools if families[family] == "tool_window" else clusters).append(group)
+            (tools if "tool_window" in families[family] else clusters).append(group)
     if options.full_sweep:
         tools += work.store.tool_keys(work.call.memory)
         wanted = _functional_parts(work)
@@ -133,7 +134,7 @@ def _groups_to_look_at(work: Pass, options: PassOptions) -> Mapping[str, Sequenc
 
 def _functional_parts(work: Pass) -> frozenset[str]:
     """The relation parts of the addresses that hold relations of one value."""
-    sweep = next(analyzer for analyzer in ANALYZERS if analyzer.manifest.source == "cluster")
+    sweep = next(analyzer for analyzer in ANALYZERS if "cluster" in analyzer.manifest.sources)
     relations = functional_relations(sweep.manifest.defaults())
     return frozenset(work.addresses.relation_part(relation) for relation in relations)
 
@@ -184,7 +185,7 @@ def _report(work: Pass, what: str, error: LoopError) -> None:
 def _view(work: Pass, analyzer: Analyzer, group: str, window_days: int) -> View:
     """What the analyzer's manifest asks for, of one group."""
     store, memory, now = work.store, work.call.memory, work.call.now
-    if analyzer.manifest.source == "cluster":
+    if "cluster" in analyzer.manifest.sources:
         return ClusterView(group, store.grains_by_prefix(memory, group, now))
     # Calls may be dated a little ahead of our clock, and so on the next day.
     last = utc_day(now + MAX_AHEAD_MS)
