@@ -40,7 +40,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
     },
     "analyze": {
         "TOKEN": frozenset({"GetItem"}),
-        "HEAD": frozenset({"Query", "PutItem", "UpdateItem", "ConditionCheckItem"}),
+        "HEAD": frozenset({"GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem"}),
         "LOG": frozenset({"BatchGetItem", "Query", "PutItem"}),
         "GRAIN": frozenset({"Query"}),
         "INDEX": frozenset({"BatchGetItem", "Query", "PutItem", "DeleteItem"}),
@@ -61,7 +61,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
     "loop_api": {
         "TOKEN": frozenset({"GetItem", "PutItem"}),
         "REG": frozenset({"Query", "PutItem"}),
-        "HEAD": frozenset({"Query", "PutItem"}),
+        "HEAD": frozenset({"GetItem", "Query", "PutItem"}),
         "GRAIN": frozenset({"BatchGetItem", "Query"}),
         "INDEX": frozenset({"BatchGetItem", "PutItem"}),
         "LOOP": frozenset({"GetItem", "Query", "PutItem"}),

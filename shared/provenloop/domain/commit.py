@@ -11,7 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-ChangeOp = Literal["add", "revive", "restate", "change", "supersede", "point", "restore", "remove", "forget"]
+ChangeOp = Literal[
+    "add", "revive", "restate", "change", "supersede", "point", "merge", "restore", "remove", "forget",
+    "ask", "read", "assemble",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,9 @@ class PassHead:
     ``folded`` is the number up to which entries are counted, but for ``holes`` (missing numbers, with the time each was
     first missed) and for the entry in ``partial`` (of which so many changes are counted). ``late`` are former holes
     that are counted but not yet analyzed. ``dropped`` counts holes that were closed, ``set_aside`` entries that could
-    not be counted. ``grains_at`` and ``errors_at`` are the log head's counters as of ``analyzed``.
+    not be counted. ``grains_at`` and ``errors_at`` are the log head's counters as of ``analyzed``. ``versions`` are the
+    settings that each analyzer family was last run with; ``sweeping`` are the families whose sweep over all grains has
+    come as far as address ``sweep_after``.
     """
 
     rev: int = 0
@@ -94,7 +99,9 @@ class PassHead:
     grains_at: int = 0
     errors_at: int = 0
     last_run_at: int | None = None
-    versions: Mapping[str, int] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    sweeping: tuple[str, ...] = ()
+    sweep_after: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-GrainKind = Literal["fact", "tool_call", "observation", "skill", "goal", "event"]
+GrainKind = Literal["fact", "tool_call", "observation", "skill", "goal", "event", "question"]
 GrainState = Literal["current", "superseded", "forgotten"]
 
 #: Fields of a body that belong to a grain's identity, per kind; all other fields may change by restating.

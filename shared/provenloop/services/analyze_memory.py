@@ -1,60 +1,61 @@
-"""A pass over one memory: gate, lease, fold, examine what was touched or fell due, store, move the watermark.
+"""A pass over one memory: gate, lease, fold, examine what was touched or fell due, sweep, store, move the watermark.
 
 A crash anywhere loses nothing and repeats nothing: the fold counts once, findings are the same when they are settled
-twice, and ``analyzed`` moves in the last write. A skipped pass writes nothing.
+twice, and ``analyzed`` moves in the last write. A skipped pass writes nothing. A pass that has spent its time ends in
+good order, and says that there is more to do.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from provenloop.analyzers import ANALYZERS
-from provenloop.analyzers.contract import Analyzer, ClusterView, ToolView, View
-from provenloop.analyzers.contradiction_sweep import functional_relations
-from provenloop.domain.address import Addresses, cluster_of, relation_of
-from provenloop.domain.checkpoint import Watch
-from provenloop.domain.commit import Change, Heads
-from provenloop.domain.errors import LoopError
-from provenloop.domain.events import MAX_AHEAD_MS
-from provenloop.domain.instants import days_before, utc_day
-from provenloop.domain.recommendation import family_of
-from provenloop.domain.records import Due
+from provenloop.domain.address import Addresses
+from provenloop.domain.commit import Heads
 from provenloop.services.call import Call
-from provenloop.services.findings import DUE_EXPIRY, DUE_GROUP, Findings, group_ref
+from provenloop.services.examine import Examining
+from provenloop.services.findings import Findings
 from provenloop.services.fold import Fold, Folding
+from provenloop.services.groups import Groups
 from provenloop.services.lease import LeaseLostError, is_leased, take_lease
 from provenloop.services.memories import require_heads
 from provenloop.services.pass_end import PassEnd, finish
 from provenloop.services.pass_gate import PassOptions, new_at_most, new_exactly, opens_by_counts, opens_by_time
+from provenloop.services.pass_settings import CAPABILITIES, Setting, settings_of
 from provenloop.services.ports import Store, Used
+from provenloop.services.sweep import sweep, with_sweep_wanted
+from provenloop.services.views import Views
 
 MAX_DUE_A_PASS = 80
-RETRY_MS = 300_000
-
-_log = logging.getLogger(__name__)
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Pass:
-    """What one pass carries along."""
+    """What one pass is given."""
 
     store: Store
     call: Call
-    heads: Heads
-    addresses: Addresses
-    folding: Folding
-    watches: Mapping[str, Watch]
-    due: tuple[Due, ...]
-    planted: dict[Due, None] = field(default_factory=dict)
-    skipped: list[Mapping[str, str]] = field(default_factory=list)
+    options: PassOptions
+    run_id: str
+    spent: Callable[[], bool]
+    used: Used
 
 
-def run_pass(store: Store, call: Call, options: PassOptions, *, run_id: str) -> dict[str, Any]:
+def never_spent() -> bool:
+    """A pass without a limit of time."""
+    return False
+
+
+def run_pass(
+    store: Store, call: Call, options: PassOptions, *, run_id: str, spent: Callable[[], bool] = never_spent
+) -> dict[str, Any]:
     """Run one pass, or skip it. A skip is success. A request sent again with its Idempotency-Key (and so the same
     ``run_id``) is answered with the outcome of the pass it ran.
+
+    Args:
+        spent: whether the time for this pass is used up; asked between groups, and the pass then ends in good order.
 
     Returns:
         The outcome: what was new, found, stored, refreshed and expired, which analyzers ran, the watermark, the usage.
@@ -72,12 +73,16 @@ def run_pass(store: Store, call: Call, options: PassOptions, *, run_id: str) -> 
         is_open, new = _gate(store, call, options, heads)
         if not is_open:
             return _skipped(heads, "gate", new, run_id, used)
+        config = store.memory_config(call.memory)
+        if not config.passes_enabled:
+            return _skipped(heads, "disabled", new, run_id, used)
         is_free = not is_leased(heads.folds, call.now)
         leased = take_lease(store, call.memory, heads.folds, run_id, call.now) if is_free else None
         if leased is None:
             return _skipped(heads, "busy", new, run_id, used)
+        settings = settings_of(ANALYZERS, config, CAPABILITIES)
         try:
-            return _run(store, call, options, replace(heads, folds=leased), run_id, used)
+            return _run(Pass(store, call, options, run_id, spent, used), replace(heads, folds=leased), settings)
         except LeaseLostError:
             return _skipped(heads, "busy", new, run_id, used)
 
@@ -98,111 +103,42 @@ def _gate(store: Store, call: Call, options: PassOptions, heads: Heads) -> tuple
     return opens_by_counts(options, *new), new
 
 
-def _run(store: Store, call: Call, options: PassOptions, heads: Heads, run_id: str, used: Used) -> dict[str, Any]:
-    watches = store.watches(call.memory)
-    fold = Fold(store, call.memory, now=call.now, watches=watches)
+def _run(work: Pass, heads: Heads, settings: Sequence[Setting]) -> dict[str, Any]:
+    store, call = work.store, work.call
+    fold = Fold(store, call.memory, now=call.now, watches=store.watches(call.memory), spent=work.spent)
     folding = fold.run(heads.folds, heads.log.seq)
+    folding.folds = with_sweep_wanted(folding.folds, settings, is_full=work.options.full_sweep)
     due = store.due(call.memory, call.now, MAX_DUE_A_PASS)
-    work = Pass(store, call, heads, Addresses(heads.log.key), folding, fold.watches, due)
-    findings = Findings(store, call.memory, work.addresses, call.now, folds=lambda: folding.folds, watches=fold.watches)
-    groups = _groups_to_look_at(work, options)
-    for analyzer in ANALYZERS:
-        for source in analyzer.manifest.sources:
-            _examine_all(work, findings, analyzer, groups[source])
-    _expire_all(work, findings)
-    outcome = _outcome(work, findings, run_id)
-    end = PassEnd(call.memory, call.now, heads, folding, due, tuple(work.planted), run_id, outcome)
-    return finish(store, end, lambda: usage_of(used))
+    findings = Findings(
+        store, call.memory, Addresses(heads.log.key), call.now, folds=lambda: folding.folds, watches=fold.watches
+    )
+    examining = Examining(findings, Views(store, call.memory, call.now), work.spent)
+    touched = Groups()
+    for change in folding.changes:
+        touched.add_change(change)
+    for setting in settings:
+        if setting.skip_reason is None:
+            examining.look_at(setting, touched, due)
+        else:
+            examining.skip(setting.analyzer.manifest.id, setting.skip_reason)
+    folding.folds = sweep(store, call.memory, folding.folds, settings, examining)
+    examining.expire(due)
+    outcome = _outcome(heads, folding, settings, examining, work.run_id)
+    end = PassEnd(call.memory, call.now, heads, folding, due, tuple(examining.planted), work.run_id, outcome)
+    return finish(store, end, lambda: usage_of(work.used))
 
 
-def _groups_to_look_at(work: Pass, options: PassOptions) -> Mapping[str, Sequence[str]]:
-    """Per source, the groups that new grains touched or whose time has come; with a full sweep, all there are."""
-    changes = list(work.folding.changes)
-    tools = [change.tool_key for change in changes if change.tool_key is not None]
-    clusters = list(_functional_clusters(work, changes))
-    families = {family_of(analyzer.manifest.id): analyzer.manifest.sources for analyzer in ANALYZERS}
-    for row in work.due:
-        family, _, group = row.ref.partition("|")
-        if row.what == DUE_GROUP and family in families:
-            (tools if "tool_window" in families[family] else clusters).append(group)
-    if options.full_sweep:
-        tools += work.store.tool_keys(work.call.memory)
-        wanted = _functional_parts(work)
-        clusters += (group for group in work.store.clusters(work.call.memory) if group[8:] in wanted)
-    return {"tool_window": sorted(set(tools)), "cluster": sorted(set(clusters))}
-
-
-def _functional_parts(work: Pass) -> frozenset[str]:
-    """The relation parts of the addresses that hold relations of one value."""
-    sweep = next(analyzer for analyzer in ANALYZERS if "cluster" in analyzer.manifest.sources)
-    relations = functional_relations(sweep.manifest.defaults())
-    return frozenset(work.addresses.relation_part(relation) for relation in relations)
-
-
-def _functional_clusters(work: Pass, changes: Iterable[Change]) -> Iterable[str]:
-    """Clusters of changed facts, told by their addresses alone: nothing is read for any other relation."""
-    facts = [change.address for change in changes if change.kind == "fact"]
-    if not facts:
-        return ()
-    wanted = _functional_parts(work)
-    return (cluster_of(address) for address in facts if relation_of(address) in wanted)
-
-
-def _examine_all(work: Pass, findings: Findings, analyzer: Analyzer, groups: Sequence[str]) -> None:
-    """Examine each group. One failing group is reported and looked at again soon; it does not fail the pass."""
-    parameters = analyzer.manifest.defaults()
-    family = family_of(analyzer.manifest.id)
-    for group in groups:
-        try:
-            view = _view(work, analyzer, group, int(parameters.get("window_days", 0)))
-            examination = findings.settle(analyzer, group, view, parameters)
-        except LoopError as error:
-            _report(work, analyzer.manifest.id, error)
-            work.planted[Due(work.call.now + RETRY_MS, DUE_GROUP, group_ref(family, group))] = None
-            continue
-        if examination.next_due_at is not None:
-            work.planted[Due(examination.next_due_at, DUE_GROUP, group_ref(family, group))] = None
-
-
-def _expire_all(work: Pass, findings: Findings) -> None:
-    """Let age out whatever is old enough. What cannot be settled now is tried again soon; it does not fail the pass."""
-    for row in work.due:
-        if row.what == DUE_EXPIRY:
-            try:
-                findings.expire(row.ref)
-            except LoopError as error:
-                _report(work, "expiry", error)
-                work.planted[Due(work.call.now + RETRY_MS, DUE_EXPIRY, row.ref)] = None
-
-
-def _report(work: Pass, what: str, error: LoopError) -> None:
-    _log.warning("a part of a pass failed", extra={"part": what, "code": error.code})
-    entry = {"id": what, "reason": error.code}
-    if entry not in work.skipped:
-        work.skipped.append(entry)
-
-
-def _view(work: Pass, analyzer: Analyzer, group: str, window_days: int) -> View:
-    """What the analyzer's manifest asks for, of one group."""
-    store, memory, now = work.store, work.call.memory, work.call.now
-    if "cluster" in analyzer.manifest.sources:
-        return ClusterView(group, store.grains_by_prefix(memory, group, now))
-    # Calls may be dated a little ahead of our clock, and so on the next day.
-    last = utc_day(now + MAX_AHEAD_MS)
-    window = store.tool_window(memory, group, days_before(utc_day(now), window_days - 1), last)
-    namespace = window.days[0].namespace if window.days else ""
-    sample = min((day.sample for day in window.days), default="")
-    return ToolView(group, namespace, window, sample)
-
-
-def _outcome(work: Pass, findings: Findings, run_id: str) -> dict[str, Any]:
-    counts = findings.counts
+def _outcome(
+    heads: Heads, folding: Folding, settings: Sequence[Setting], examining: Examining, run_id: str
+) -> dict[str, Any]:
+    counts = examining.findings.counts
     return {
         "run": run_id,
         "outcome": "ran",
         "skip_reason": None,
-        "new_grains": work.folding.new_grains,
-        "new_error_events": work.folding.new_errors,
+        "more": examining.is_cut_short or folding.folds.folded < heads.log.seq,
+        "new_grains": folding.new_grains,
+        "new_error_events": folding.new_errors,
         "proposed": counts["proposed"],
         "deduped": counts["deduped"],
         "suppressed": counts["suppressed"],
@@ -211,9 +147,9 @@ def _outcome(work: Pass, findings: Findings, run_id: str) -> dict[str, Any]:
         "auto_applied": 0,
         "expired": counts["expired"],
         "measured": 0,
-        "analyzers_run": [analyzer.manifest.id for analyzer in ANALYZERS],
-        "analyzers_skipped": list(work.skipped),
-        "watermark": work.folding.folds.folded,
+        "analyzers_run": [setting.analyzer.manifest.id for setting in settings if setting.skip_reason is None],
+        "analyzers_skipped": list(examining.skipped),
+        "watermark": folding.folds.folded,
     }
 
 
@@ -224,6 +160,7 @@ def _skipped(heads: Heads, reason: str, new: tuple[int, int], run_id: str, used:
         "run": run_id,
         "outcome": "skipped",
         "skip_reason": reason,
+        "more": False,
         "new_grains": grains,
         "new_error_events": errors,
         **dict.fromkeys(numbers, 0),

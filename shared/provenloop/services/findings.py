@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from provenloop.analyzers.contract import Analyzer, AppliedMark, Examination, Marks, Parameters, View
+from provenloop.analyzers.contract import AppliedMark, Examination, Marks, View
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import engine_author, head_after, next_entry
 from provenloop.domain.checkpoint import Watch
@@ -25,11 +25,11 @@ from provenloop.domain.recommendation import (
     FindingKey,
     Recommendation,
     expiry_of,
-    family_of,
 )
 from provenloop.domain.records import Due
 from provenloop.services.drafts import has_moved, refreshed, says_something_new, stamp
 from provenloop.services.lease import LeaseLostError
+from provenloop.services.pass_settings import Setting
 from provenloop.services.ports import Failure, Put, Replace, Require, Store, Write, WriteRefusedError
 
 _MAX_ROUNDS = 5
@@ -59,8 +59,9 @@ class Findings:
     watches: Mapping[str, Watch] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     _stored: set[str] = field(default_factory=set)
+    _keys: dict[str, Sequence[FindingKey]] = field(default_factory=dict)
 
-    def settle(self, analyzer: Analyzer, group: str, view: View, parameters: Parameters) -> Examination:
+    def settle(self, setting: Setting, group: str, view: View) -> Examination:
         """Examine one group and bring its recommendations into line; what was examined.
 
         Raises:
@@ -70,7 +71,7 @@ class Findings:
         for _ in range(_MAX_ROUNDS):
             before = Counter(self.counts)
             try:
-                return self._settle_once(analyzer, group, view, parameters)
+                return self._settle_once(setting, group, view)
             except WriteRefusedError as refused:
                 # What was stored before the collision stays counted; the rest is looked at again.
                 self.counts.update({name: before[name] - self.counts[name] for name in ("deduped", "suppressed")})
@@ -78,24 +79,32 @@ class Findings:
                     raise LeaseLostError from refused
         raise BusyError("decisions on the same findings keep coming in")
 
-    def _settle_once(self, analyzer: Analyzer, group: str, view: View, parameters: Parameters) -> Examination:
-        family = family_of(analyzer.manifest.id)
-        keys = {key.dedup_key: key for key in self.store.finding_keys(self.memory, family, group)}
-        examination = _examine(
-            analyzer, view, parameters, self.now, lambda ns, parts: self._mark(family, keys, ns, parts)
-        )
-        drafts = {self._dedup_key(family, draft.namespace, draft.parts): draft for draft in examination.drafts}
+    def _settle_once(self, setting: Setting, group: str, view: View) -> Examination:
+        family = setting.family
+        keys = {key.dedup_key: key for key in self._keys_of(group) if key.family == family}
+        examination = _examine(setting, view, self.now, lambda ns, parts: self._mark(family, keys, ns, parts))
+        drafts = {
+            self._dedup_key(family, draft.namespace, draft.parts): draft
+            for draft in examination.drafts
+            if setting.admits(draft.namespace)
+        }
         wanted = [key.open_id for key in keys.values() if key.open_id]
         opened = self.store.recommendations(self.memory, wanted) if wanted else {}
         for dedup_key, draft in drafts.items():
             key = keys.get(dedup_key) or FindingKey(dedup_key, family, group, rev=0)
-            self._settle_draft(analyzer, key, draft, opened.get(key.open_id or ""), parameters)
+            self._settle_draft(setting, key, draft, opened.get(key.open_id or ""))
         for dedup_key, key in keys.items():
             rec = opened.get(key.open_id or "")
             if rec is not None and dedup_key not in drafts:
                 self._close(rec, key, "resolved")
         self.counts["proposed"] += len(drafts)
         return examination
+
+    def _keys_of(self, group: str) -> Sequence[FindingKey]:
+        """The dedup keys of a group, read once until one of them is written or found to have moved."""
+        if group not in self._keys:
+            self._keys[group] = self.store.finding_keys(self.memory, group)
+        return self._keys[group]
 
     def _dedup_key(self, family: str, namespace: str, parts: Sequence[str]) -> str:
         return self.addresses.short("finding", family, namespace, *parts)
@@ -108,20 +117,20 @@ class Findings:
             return None
         return AppliedMark(key.applied_at, key.applied_seq, self.watches.get(key.applied_id or ""))
 
-    def _settle_draft(
-        self, analyzer: Analyzer, key: FindingKey, draft: Draft, rec: Recommendation | None, parameters: Parameters
-    ) -> None:
+    def _settle_draft(self, setting: Setting, key: FindingKey, draft: Draft, rec: Recommendation | None) -> None:
         if rec is not None:
             self.counts["deduped"] += rec.id not in self._stored
             self._refresh(rec, draft)
-        elif key.cooldown_until is not None and key.cooldown_until > self.now:
+        elif setting.is_below_floor(draft.severity) or (
+            key.cooldown_until is not None and key.cooldown_until > self.now
+        ):
             self.counts["suppressed"] += 1
         else:
-            self._propose(analyzer, key, draft, parameters)
+            self._propose(setting, key, draft)
             self.counts["stored"] += 1
 
-    def _propose(self, analyzer: Analyzer, key: FindingKey, draft: Draft, parameters: Parameters) -> None:
-        rec = stamp(analyzer, key, draft, parameters, memory=self.memory, now=self.now)
+    def _propose(self, setting: Setting, key: FindingKey, draft: Draft) -> None:
+        rec = stamp(setting.analyzer, key, draft, setting.parameters, memory=self.memory, now=self.now)
         entry = next_entry(
             rec.chain,
             subject=rec.id,
@@ -239,18 +248,19 @@ class Findings:
         return [] if self.store.due_present(self.memory, [due]) else [Put(due)]
 
     def _write(self, writes: list[Write]) -> None:
+        self._keys.clear()
         head = self.folds()
         self.store.transact(self.memory, [Require(head, expected=head.rev), *writes], self.now)
 
 
-def _examine(analyzer: Analyzer, view: View, parameters: Parameters, now: int, marks: Marks) -> Examination:
+def _examine(setting: Setting, view: View, now: int, marks: Marks) -> Examination:
     """What the analyzer says, where it has a fault its failure: no analyzer can fail a pass."""
     try:
-        return analyzer.examine(view, parameters, now, marks)
+        return setting.analyzer.examine(view, setting.parameters, now, marks)
     except LoopError:
         raise
     except Exception as error:
-        raise AnalyzerError(f"{analyzer.manifest.id} failed") from error
+        raise AnalyzerError(f"{setting.analyzer.manifest.id} failed") from error
 
 
 def _is_head(failure: Failure) -> bool:

@@ -8,7 +8,7 @@ than 15 minutes, longer than any writer lives, is closed with an empty entry, so
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from provenloop.domain.checkpoint import Watch
@@ -23,6 +23,7 @@ HOLE_CLOSES_AFTER_MS = 900_000
 MAX_HOLES = 256
 MAX_ROWS_A_CHUNK = 90
 PAGE = 500
+MAX_ENTRIES_A_PASS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +67,22 @@ class Fold:
 
     Args:
         watches: the watches that are still counting.
+        spent: whether the pass has used up its time; what is left then is folded by the next one.
     """
 
-    def __init__(self, store: Store, memory: MemoryId, *, now: int, watches: Sequence[Watch]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        memory: MemoryId,
+        *,
+        now: int,
+        watches: Sequence[Watch],
+        spent: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._store = store
         self._memory = memory
         self._now = now
+        self._spent = spent
         self._watches = {watch.recommendation: watch for watch in watches}
 
     @property
@@ -88,7 +99,8 @@ class Fold:
         state = Folding(folds)
         state.entries.extend(self._folded_but_not_analyzed(folds))
         self._fold_holes(state)
-        while state.folds.folded < upto and len(state.folds.holes) < MAX_HOLES:
+        upto = min(upto, folds.folded + MAX_ENTRIES_A_PASS)
+        while state.folds.folded < upto and len(state.folds.holes) < MAX_HOLES and not self._spent():
             page_end = min(upto, state.folds.folded + PAGE)
             self._fold_range(state, page_end)
         return state

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from provenloop.analyzers import ANALYZERS
@@ -12,6 +11,7 @@ from provenloop.domain.recommendation import DAY_MS
 from provenloop.services.call import Call
 from provenloop.services.memories import require_heads
 from provenloop.services.pass_gate import new_at_most
+from provenloop.services.pass_settings import CAPABILITIES, settings_of, shown
 from provenloop.services.ports import Store
 
 STALE_AFTER_MS = 7 * DAY_MS
@@ -53,9 +53,16 @@ def _shown(at: int | None) -> str | None:
     return None if at is None else format_instant(at)
 
 
-def analyzers() -> dict[str, Any]:
-    """Every analyzer's manifest, in the order in which a pass runs them."""
-    return {"analyzers": [asdict(analyzer.manifest) for analyzer in ANALYZERS]}
+def analyzers(store: Store, call: Call) -> dict[str, Any]:
+    """Every analyzer's manifest and how it is set in this memory, in the order in which a pass runs them.
+
+    Raises:
+        ScopeDeniedError, NotFoundError.
+    """
+    call.require("read")
+    require_heads(store, call.memory)
+    config = store.memory_config(call.memory)
+    return {"analyzers": [shown(setting) for setting in settings_of(ANALYZERS, config, CAPABILITIES)]}
 
 
 def show_run(store: Store, call: Call, run_id: str) -> dict[str, Any]:

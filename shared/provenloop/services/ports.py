@@ -16,6 +16,7 @@ from provenloop.domain.checkpoint import Checkpoint, Watch
 from provenloop.domain.commit import Heads, LogEntry, LogHead, PassHead, TimerHead
 from provenloop.domain.grain import Grain
 from provenloop.domain.lifecycle import Status
+from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation
 from provenloop.domain.records import Due, History, Label, MemoryRecord, Replay, Run, Token, Undo
@@ -23,7 +24,7 @@ from provenloop.domain.rollup import Rollup, RowId, ToolWindow
 
 Entity = (
     Grain | History | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint | Watch
-    | Due | Undo | Run | Replay | AuditEntry | Note | Token | MemoryRecord | Label
+    | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | Note | Token | MemoryRecord | Label
 )  # fmt: skip
 
 Entropy = Callable[[int], bytes]
@@ -141,8 +142,8 @@ class GrainReader(Protocol):
     def grains_by_prefix(self, memory: MemoryId, prefix: str, now: int) -> tuple[Grain, ...]:
         """All grains whose address starts so, in address order."""
 
-    def clusters(self, memory: MemoryId) -> tuple[str, ...]:
-        """Every (topic, relation) prefix there is; reads the whole memory, for full sweeps only."""
+    def all_grains(self, memory: MemoryId, after: str, now: int) -> Iterator[Grain]:
+        """Every grain whose address is greater than ``after``, in address order, all pages; for sweeps only."""
 
     def history(self, memory: MemoryId, address: str) -> tuple[Grain, ...]:
         """Earlier versions of a grain, oldest first."""
@@ -172,8 +173,8 @@ class LoopReader(Protocol):
     def tool_keys(self, memory: MemoryId) -> tuple[str, ...]:
         """Every tool that has rollups; reads all of them, for full sweeps only."""
 
-    def finding_keys(self, memory: MemoryId, family: str, group: str) -> tuple[FindingKey, ...]:
-        """All dedup keys known in one analyzer's group."""
+    def finding_keys(self, memory: MemoryId, group: str) -> tuple[FindingKey, ...]:
+        """All dedup keys known in one group, of every analyzer that looks at it."""
 
     def change_context(
         self, memory: MemoryId, rec: Recommendation, addresses: Iterable[str], now: int
@@ -209,6 +210,9 @@ class LoopReader(Protocol):
 
     def undo(self, memory: MemoryId, recommendation: str) -> Undo | None:
         """The inverse of an apply."""
+
+    def memory_config(self, memory: MemoryId) -> MemoryConfig:
+        """What an admin set; defaults where nothing was."""
 
     def run(self, memory: MemoryId, run_id: str) -> Run | None:
         """A stored pass outcome."""

@@ -23,6 +23,7 @@ from provenloop.domain.commit import LogEntry, PassHead, TimerHead
 from provenloop.domain.errors import IntegrityError
 from provenloop.domain.grain import Grain
 from provenloop.domain.instants import day_start_ms
+from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation, severity_rank
 from provenloop.domain.records import Due, History, Label, MemoryRecord, Replay, Run, Token, Undo
@@ -134,6 +135,7 @@ FORMS: tuple[Form, ...] = (
     Form("checkpoint", Checkpoint, lambda row: keys.checkpoint(row.recommendation, row.horizon_ms), "LOOP", "rev"),
     Form("watch", Watch, lambda row: keys.watch(row.tool_key, row.recommendation), "LOOP", "rev"),
     Form("undo", Undo, lambda row: keys.undo(row.recommendation), "LOOP"),
+    Form("config", MemoryConfig, lambda _config: keys.CONFIG, "HEAD", "rev"),
     Form("run", Run, lambda row: keys.run(row.id), "LOOP", None, lambda _m, run: {"ttl": run.at // 1000 + RUN_KEPT_S}),
     Form("audit", AuditEntry, lambda entry: keys.chain(entry.subject, entry.n), "AUDIT"),
     Form("note", Note, lambda note: keys.chain(note.subject, note.n), "NOTE"),

@@ -7,6 +7,7 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | question | read | partition | sort key |
 |---|---|---|---|
 | what is new, who holds the lease, when is something due? | one query | M#HEAD | begins_with ``0#`` |
+| what did an admin set? | get | M#HEAD | ``1#CONFIG`` |
 | take the next number | update | M#HEAD | ``0#LOG`` |
 | entries after a number | query | M#LOG | ``L#<seq>`` between |
 | one grain; one entity; one (subject, relation) | get; query | M#GRAIN | ``<address>``; its first 8 or 16 characters |
@@ -14,7 +15,7 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | one tool's window | query | M#INDEX | ``R#TOOL#<tool key>#<day>[#<signature>]`` between |
 | what is due | query | M#INDEX | ``D#<instant>#<what>#<ref>`` up to now |
 | one recommendation; those of a prefix | get; query | M#LOOP | ``REC#<id>``; begins_with |
-| dedup keys of one group | query | M#LOOP | begins_with ``KEY#<family>#<group>#`` |
+| dedup keys of one group | query | M#LOOP | begins_with ``KEY#<group>#`` |
 | checkpoints of a recommendation | query | M#LOOP | begins_with ``CHK#<id>#`` |
 | all counting watches | query | M#LOOP | begins_with ``WATCH#`` |
 | inverse of an apply; outcome of a pass | get | M#LOOP | ``UNDO#<id>``; ``RUN#<id>`` |
@@ -39,6 +40,7 @@ HEADS_PREFIX = "0#"
 LOG_HEAD = "0#LOG"
 PASS_HEAD = "0#PASS"
 TIMER_HEAD = "0#TIMER"
+CONFIG = "1#CONFIG"
 TOKEN_SORT = "TOKEN"
 RECOMMENDATION_PREFIX = "REC#"
 WATCH_PREFIX = "WATCH#"
@@ -143,12 +145,12 @@ def due_upto(at: int) -> str:
 
 def finding_key(family: str, group: str, dedup_key: str) -> str:
     """Sort key of what is known of one dedup key."""
-    return f"{finding_group(family, group)}{dedup_key}"
+    return f"{finding_group(group)}{family}#{dedup_key}"
 
 
-def finding_group(family: str, group: str) -> str:
-    """What the sort keys of one analyzer's group begin with."""
-    return f"KEY#{family}#{group}#"
+def finding_group(group: str) -> str:
+    """What the sort keys of one group begin with, whichever analyzers look at it."""
+    return f"KEY#{group}#"
 
 
 def recommendation(rec_id: str) -> str:

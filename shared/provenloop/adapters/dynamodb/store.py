@@ -11,13 +11,14 @@ from provenloop.adapters.dynamodb.items import audit_entry_of, entity_of
 from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.meter import Usage
 from provenloop.adapters.dynamodb.rows import Row, is_expired
-from provenloop.domain.address import cluster_of, is_address
+from provenloop.domain.address import is_address
 from provenloop.domain.audit import AuditEntry, Note
 from provenloop.domain.checkpoint import Checkpoint, Watch
 from provenloop.domain.commit import Heads, LogEntry, LogHead
 from provenloop.domain.errors import IntegrityError
 from provenloop.domain.grain import Grain
 from provenloop.domain.lifecycle import Status
+from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation
 from provenloop.domain.records import Due, History, MemoryRecord, Replay, Run, Undo
@@ -108,10 +109,11 @@ class DynamoStore:
         rows = table.query(partition(memory, "INDEX"), Row.sk.startswith(keys.TOOL_PREFIX))
         return tuple(dict.fromkeys(keys.tool_key_of(row.sk) for row in rows))
 
-    def clusters(self, memory: MemoryId) -> tuple[str, ...]:
+    def all_grains(self, memory: MemoryId, after: str, now: int) -> Iterator[Grain]:
         """See ``GrainReader``."""
-        rows = table.query(partition(memory, "GRAIN"))
-        return tuple(dict.fromkeys(cluster_of(row.sk) for row in rows if is_address(row.sk)))
+        rows = table.query(partition(memory, "GRAIN"), Row.sk > after if after else None)
+        grains = (entity_of(row) for row in rows if is_address(row.sk))
+        return _unexpired((grain for grain in grains if isinstance(grain, Grain)), now)
 
     def due(self, memory: MemoryId, upto: int, limit: int) -> tuple[Due, ...]:
         """See ``LoopReader``."""
@@ -125,9 +127,9 @@ class DynamoStore:
 
     # findings
 
-    def finding_keys(self, memory: MemoryId, family: str, group: str) -> tuple[FindingKey, ...]:
+    def finding_keys(self, memory: MemoryId, group: str) -> tuple[FindingKey, ...]:
         """See ``LoopReader``."""
-        return self._loop(memory, keys.finding_group(family, group), FindingKey)
+        return self._loop(memory, keys.finding_group(group), FindingKey)
 
     def change_context(
         self, memory: MemoryId, rec: Recommendation, addresses: Iterable[str], now: int
@@ -178,6 +180,10 @@ class DynamoStore:
     def undo(self, memory: MemoryId, recommendation: str) -> Undo | None:
         """See ``LoopReader``."""
         return self._one(self._loop_key(memory, keys.undo(recommendation)), Undo)
+
+    def memory_config(self, memory: MemoryId) -> MemoryConfig:
+        """See ``LoopReader``."""
+        return self._one(Key(partition(memory, "HEAD"), keys.CONFIG), MemoryConfig) or MemoryConfig()
 
     def run(self, memory: MemoryId, run_id: str) -> Run | None:
         """See ``LoopReader``."""

@@ -108,9 +108,8 @@ def loop_health(request: Request) -> Reply:
 
 
 def list_analyzers(request: Request) -> Reply:
-    """The analyzers' manifests."""
-    memories.require_heads(request.wiring.store, request.call.memory)
-    return json_reply(loop_state.analyzers())
+    """The analyzers' manifests, and how they are set in the memory."""
+    return json_reply(loop_state.analyzers(request.wiring.store, request.call))
 
 
 def export_audit(request: Request) -> Reply:

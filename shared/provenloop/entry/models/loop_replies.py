@@ -33,6 +33,7 @@ class PassReply(WireModel):
     run: str
     outcome: Literal["ran", "skipped"]
     skip_reason: Literal["gate", "busy", "disabled"] | None
+    more: Annotated[bool, Field(description="Whether the pass ran out of time and another one has more to do.")]
     new_grains: int
     new_error_events: int
     proposed: int
@@ -201,10 +202,11 @@ class AnalyzerParameter(WireModel):
     low: float | None
     high: float | None
     describes: str
+    choices: list[str]
 
 
 class Analyzer(WireModel):
-    """What an analyzer looks for."""
+    """What an analyzer looks for, and how it is set in this memory: ``effective`` are the parameters it runs with."""
 
     id: str
     title: str
@@ -212,11 +214,17 @@ class Analyzer(WireModel):
     tier: str
     trust: Literal["builtin", "command", "llm"]
     default_on: bool
-    source: str
+    sources: list[str]
+    kinds: list[str]
     parameters: list[AnalyzerParameter]
     needs: list[str]
     auto_apply: Literal["never", "structural"]
     metric: str | None
+    enabled: bool
+    skip_reason: str | None
+    effective: dict[str, str | int | float | bool]
+    severity_floor: Severity
+    namespaces: list[str]
 
 
 class AnalyzersReply(WireModel):
