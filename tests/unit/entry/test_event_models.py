@@ -25,6 +25,13 @@ def test_a_fact_keeps_its_exact_texts_and_gets_the_defaults() -> None:
     )
 
 
+def test_a_namespace_is_one_however_its_letters_are_composed() -> None:
+    composed, decomposed = (
+        convert({"kind": "observation", "namespace": name, "text": "x"}) for name in ("\u00e9quipe", "e\u0301quipe")
+    )
+    assert composed == decomposed == (ObservationEvent(namespace="\u00e9quipe", text="x"),)
+
+
 def test_all_fields_of_a_fact_arrive() -> None:
     sent = {
         "kind": "fact",

@@ -1,8 +1,9 @@
 """Types of single fields: bounded texts, instants, digests.
 
 Invariants: lengths are counted in code points of the text as sent; nothing is trimmed or folded here, since the exact
-text is what a grain is identified by (``Because`` is the exception: its outer blanks say nothing). A text that shows
-nothing is refused wherever a text is asked for.
+text is what a grain is identified by. Two exceptions: outer blanks of ``Because`` say nothing, and a ``Namespace`` is
+composed (NFC) first, as the other texts of an identity are later. A text that shows nothing is refused wherever a text
+is asked for.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from provenloop.domain.instants import InstantError, parse_instant
 from provenloop.domain.names import MAX_NAMESPACE_CHARS
-from provenloop.domain.text import normalise
+from provenloop.domain.text import nfc, normalise
 
 #: Control characters and the two Unicode line separators; line feed and tab are listed apart.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
@@ -75,6 +76,10 @@ def _trimmed(value: object) -> object:
     return value.strip() if isinstance(value, str) else value
 
 
+def _composed(value: object) -> object:
+    return nfc(value) if isinstance(value, str) else value
+
+
 def _read_instant(value: object) -> int:
     try:
         return parse_instant(value)
@@ -96,6 +101,7 @@ Line = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS), _Visible, 
 Tag = Annotated[str, Field(min_length=1, max_length=64), _Visible, _OneLine]
 Namespace = Annotated[
     str,
+    BeforeValidator(_composed),
     Field(min_length=1, max_length=MAX_NAMESPACE_CHARS),
     _Visible,
     _OneLine,
