@@ -36,6 +36,10 @@ dev: .venv/.package ## Serve the whole stack on 127.0.0.1
 test: .venv/.package ## Every test but the packaged ones
 	.venv/bin/python -m pytest -n auto tests --ignore=tests/packaged
 
+.PHONY: parity
+parity: .venv/.package ## Replay recorded scenarios of DIR (by default the committed ones)
+	@.venv/bin/python -m tests.parity $(DIR)
+
 .PHONY: packaged
 packaged: .venv/.package .venv-ministack/.requirements build ## Build, deploy into an emulator with IAM on, test
 	.venv/bin/python -m pytest -p no:xdist tests/packaged

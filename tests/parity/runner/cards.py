@@ -1,0 +1,96 @@
+"""Cards: recommendations of either system in a form in which they can be compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from provenloop.domain.text import normalise
+from tests.parity.runner.served import short
+
+#: Analyzers that here speak once about many grains, where the original made a card for each.
+GATHERED = frozenset({"cold_grains"})
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What two systems must agree on. ``count`` is None where the other side states none."""
+
+    analyzer: str
+    severity: str
+    status: str
+    target: str
+    destructive: bool = False
+    count: int | None = None
+
+    def __str__(self) -> str:
+        removal = " removal" if self.destructive else ""
+        count = "" if self.count is None else f" count={self.count}"
+        return f"{self.analyzer} {self.severity} {self.status}{removal} {self.target}{count}"
+
+
+def recorded_card(raw: Mapping[str, Any]) -> Card:
+    """A card of a recording."""
+    analyzer = short(raw["analyzer"])
+    count = (raw.get("args") or {}).get("count")
+    return Card(
+        analyzer=analyzer,
+        severity=raw["severity"],
+        status=raw["status"],
+        target=plain_target(analyzer, raw["target"]),
+        destructive=bool(raw["destructive"]),
+        count=count if analyzer in _COUNTED else None,
+    )
+
+
+def our_card(row: Mapping[str, Any], labels: Mapping[str, str], namespaces: Mapping[str, str]) -> Card:
+    """A row of our queue.
+
+    Args:
+        labels: of grains, by address.
+        namespaces: as the scenario spells them, by our spelling.
+    """
+    analyzer = short(row["analyzer"])
+    scheme, _, opaque = row["target"].partition(":")
+    if scheme == "grain":
+        opaque = labels.get(opaque, "<other>")
+    for ours, theirs in namespaces.items():
+        if opaque.startswith(f"{ours}/"):
+            opaque = theirs + opaque[len(ours) :]
+    return Card(
+        analyzer=analyzer,
+        severity=row["severity"],
+        status=row["status"],
+        target=plain_target(analyzer, f"{scheme}:{opaque}", str(row.get("namespace", ""))),
+        destructive=bool(row["destructive"]),
+        count=int(row["count"]) if analyzer in _COUNTED else None,
+    )
+
+
+def tally(cards: Iterable[Card]) -> Counter[Card]:
+    """Cards with how many there are of each; those of a gathering analyzer are one."""
+    counts = Counter(cards)
+    return Counter({card: 1 if card.analyzer in GATHERED else n for card, n in counts.items()})
+
+
+#: Analyzers that count the same thing in both systems.
+_COUNTED = frozenset({"tool_failure", "contradiction_sweep"})
+
+
+def plain_target(analyzer: str, target: str, namespace: str = "") -> str:
+    """A target without what only one of the systems puts in: spelling, batch, namespace of a fork."""
+    scheme, _, opaque = target.partition(":")
+    opaque = normalise(opaque)
+    if analyzer in GATHERED:
+        opaque = opaque.partition("/")[0]
+    elif analyzer == "retention_sweep":
+        opaque = "/".join(opaque.split("/")[:2])
+    elif analyzer == "fork_surfacing" and namespace:
+        opaque = opaque.removeprefix(f"{normalise(namespace)}/")
+    elif analyzer == "coverage_gap":
+        opaque = "coverage/" + normalise(opaque.rpartition("coverage/")[2])
+    elif analyzer == "budget_pressure":
+        opaque = "budget"
+    return f"{scheme}:{opaque}"
