@@ -19,7 +19,7 @@ SAM := SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 .venv-sam/bin/sam
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 .PHONY: setup
 setup: .venv/.package ## Make or refresh .venv
@@ -39,6 +39,10 @@ test: .venv/.package ## Every test but the packaged ones
 .PHONY: parity
 parity: .venv/.package ## Replay recorded scenarios of DIR (by default the committed ones)
 	@.venv/bin/python -m tests.parity $(DIR)
+
+.PHONY: look-alikes
+look-alikes: .venv/.package ## How well the guards tell apart the labelled pairs of PAIRS
+	@.venv/bin/python -m provenloop.entry.measure_look_alikes $(PAIRS)
 
 .PHONY: packaged
 packaged: .venv/.package .venv-ministack/.requirements build ## Build, deploy into an emulator with IAM on, test
