@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from provenloop.domain.look_alikes.kinds import HAN_KINDS, KINDS
@@ -72,8 +73,6 @@ def _form(word: str) -> str:
 
 _CHOICES = _choices()
 _HAN_CHOICES = _han_choices()
-#: The longest first: of a word that holds another one only the whole counts.
-_HAN_WORD = re.compile("|".join(sorted(_HAN_CHOICES, key=lambda word: (-len(word), word))))
 
 
 def choices(words: Sequence[str], plain: str) -> frozenset[Choice]:
@@ -82,7 +81,7 @@ def choices(words: Sequence[str], plain: str) -> frozenset[Choice]:
     for form in _forms(words):
         found.update(_CHOICES.get(form, ()))
     if not plain.isascii():
-        found.update(_HAN_CHOICES[word] for word in _HAN_WORD.findall(plain))
+        found.update(_HAN_CHOICES[word] for word in _han_word().findall(plain))
         found.update(choice for char in plain if char in _CHOICES for choice in _CHOICES[char])
     return frozenset(found)
 
@@ -92,6 +91,13 @@ def opposed(left: frozenset[Choice], right: frozenset[Choice]) -> frozenset[str]
     mine, theirs = left - right, right - left
     groups = {(choice.reason, choice.group) for choice in mine}
     return frozenset(choice.reason for choice in theirs if (choice.reason, choice.group) in groups)
+
+
+@cache
+def _han_word() -> re.Pattern[str]:
+    # Compiled when the first text needs it: it takes milliseconds of a cold start.
+    # The longest first: of a word that holds another one only the whole counts.
+    return re.compile("|".join(sorted(_HAN_CHOICES, key=lambda word: (-len(word), word))))
 
 
 def _forms(words: Sequence[str]) -> Iterable[str]:

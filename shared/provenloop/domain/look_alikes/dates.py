@@ -24,7 +24,7 @@ _FROM_TODAY: dict[str, str] = {
     "昨天": "yesterday", "오늘": "today", "내일": "tomorrow", "어제": "yesterday",
 }  # fmt: skip
 #: Names of days and months: no names of anything else.
-CALENDAR = frozenset(_DAYS) | frozenset(_MONTH_NAMES)
+CALENDAR = frozenset(_DAYS) | frozenset(_SHORT_DAYS) | frozenset(MONTHS)
 #: Names that are other words too ("may", "sun", "dec"): a month or day only beside a number or after a preposition.
 _CLEAR_MONTHS = frozenset(name for name in _MONTH_NAMES if name not in ("march", "may", "august"))
 _BEFORE_MONTH = frozenset("in since until till by of every last next this early late mid during from".split())

@@ -19,13 +19,13 @@ from provenloop.domain.look_alikes.numerals import (
 )
 from provenloop.domain.look_alikes.units import COUNTERS, CURRENCY_CODES, UNITS
 
-_HAN_NUMBER = re.compile(f"([{HAN_NUMERALS}]{{1,12}})(?=[{COUNTERS}])")
+_HAN_NUMBER = re.compile(f"([{HAN_NUMERALS}]{{1,12}})(?=([{COUNTERS}]))")
 _HAN_UNIT = re.compile("[円元원]")
 #: Letters that are units only when joined to the number: "5 a day" are no amperes.
 _JOINED_ONLY = frozenset("a k v w".split())
 #: After these "one" points at a thing and counts nothing: "the one", "this one".
 _BEFORE_PRONOUN = frozenset("the this that which each every any no another some other new old".split())
-_AFTER_PRONOUN = frozenset(("", *"of can could should must may might would will has needs is who that to".split()))
+_AFTER_PRONOUN = frozenset("of can could should must may might would will has needs is who that to".split())
 #: After these "second" is a span of time.
 _BEFORE_SECOND = frozenset("a per each split half".split())
 _COMPARISONS = frozenset("< > <= >= != ≤ ≥ ≠ ± ~ ≈".split())
@@ -48,7 +48,7 @@ def quantities(atoms: Sequence[Atom], plain: str) -> tuple[Number, ...]:
         found.append(number)
         index += length + more
     if not plain.isascii():
-        found.extend(Number(han_value(numeral)) for numeral in _HAN_NUMBER.findall(plain))
+        found.extend(Number(han_value(han), UNITS.get(after, "")) for han, after in _HAN_NUMBER.findall(plain))
     return tuple(sorted(found))
 
 
@@ -74,7 +74,7 @@ def _number_at(atoms: Sequence[Atom], texts: Sequence[str], index: int) -> tuple
     if atom.kind is not Kind.WORD or not (atom.text in NUMBER_WORDS or atom.text in ORDINAL_WORDS):
         return None
     before = texts[index - 1] if index else ""
-    if atom.text == "one" and (before in _BEFORE_PRONOUN or atom.ends or _at(texts, index + 1) in _AFTER_PRONOUN):
+    if atom.text == "one" and (before in _BEFORE_PRONOUN or _at(texts, index + 1) in _AFTER_PRONOUN):
         return None
     if atom.text == "second" and before in _BEFORE_SECOND:
         return None
