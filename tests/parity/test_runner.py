@@ -172,3 +172,20 @@ def test_a_folder_must_be_whole(stack: LocalStack, tmp_path: Path) -> None:
     (tmp_path / "expected" / "tool.x.json").write_text("{", encoding="utf-8")
     with pytest.raises(FolderError, match="no JSON"):
         judged(stack, tmp_path)
+
+
+def test_a_scenario_that_cannot_be_replayed_stops_no_other(stack: LocalStack, tmp_path: Path) -> None:
+    write(tmp_path, "edge.broken", ({"op": "fact", "subject": "ann"}, {"op": "run", "at": "soon"}))
+    write(tmp_path, "tool.agrees", THREE_FAILURES, pass_of_three(), listed(2, LESSON))
+    found = judged(stack, tmp_path)
+    assert found["tool.agrees"].kind == "agree"
+    assert list(lines(found["edge.broken"])) == [
+        "edge.broken: got FolderError: 'soon' is no offset, expected a scenario that can be replayed"
+    ]
+
+
+def test_a_step_about_a_grain_that_was_refused_is_refused(stack: LocalStack, tmp_path: Path) -> None:
+    fact = {"op": "fact", "subject": "", "relation": "r", "object": "o", "id": "f1"}
+    newer = {"op": "supersede", "target": "f1", "fields": {"subject": "s", "relation": "r", "object": "p"}}
+    write(tmp_path, "edge.x", (fact, newer), {"step": 0, "op": "fact", "error": "VAL-E001"})
+    assert list(lines(only(stack, tmp_path))) == ["edge.x step 1: got refused with no such grain, expected done"]

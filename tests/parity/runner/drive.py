@@ -17,6 +17,10 @@ Said = dict[str, Any]
 _HOUR_MS = 3_600_000
 
 
+class NoGrainError(Exception):
+    """A step is about a grain that was never written."""
+
+
 @dataclass(frozen=True)
 class Labelled:
     """A grain that a scenario gave a name."""
@@ -82,8 +86,15 @@ class Drive:
         return name
 
     def grain(self, label: str) -> Labelled:
-        """The grain with this label; ``id`` of a repeated step stands for its first."""
-        return self.grains.get(label) or self.grains[f"{label}.0"]
+        """The grain with this label; ``id`` of a repeated step stands for its first.
+
+        Raises:
+            NoGrainError: what was to have the label was refused.
+        """
+        found = self.grains.get(label) or self.grains.get(f"{label}.0")
+        if found is None:
+            raise NoGrainError(label)
+        return found
 
     def next_run_at(self, number: int) -> int | None:
         """When the next pass after a step runs."""
@@ -112,7 +123,10 @@ def play(stack: LocalStack, scenario: Scenario, served: Served, operations: Mapp
     for number, step in enumerate(scenario.steps):
         if step["op"] not in operations:
             raise NotServedError(f"step {step['op']}")
-        answer = operations[step["op"]](drive, number, step)
+        try:
+            answer = operations[step["op"]](drive, number, step)
+        except NoGrainError:
+            answer = {"error": "no such grain"}
         if answer is not None:
             said[number] = answer
     return said

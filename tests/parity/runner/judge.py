@@ -38,7 +38,18 @@ class Judgement:
 
 
 def judge(stack: LocalStack, scenario: Scenario, served: Served, differences: Differences) -> Judgement:
-    """Drive a scenario and hold its answers against the recording, or against the better answer."""
+    """Drive a scenario and hold its answers against the recording, or against the better answer.
+
+    A scenario that cannot be read or replayed is a mismatch of its own, and stops no other.
+    """
+    try:
+        return _judged(stack, scenario, served, differences)
+    except Exception as error:  # noqa: BLE001 - a folder from elsewhere may hold anything
+        found = Mismatch(-1, f"{type(error).__name__}: {error}", "a scenario that can be replayed")
+        return Judgement(scenario.name, "mismatch", (found,))
+
+
+def _judged(stack: LocalStack, scenario: Scenario, served: Served, differences: Differences) -> Judgement:
     reason = differences.no_counterpart(scenario)
     if reason is not None:
         return Judgement(scenario.name, "differ on purpose", note=reason)
