@@ -162,6 +162,11 @@ def test_a_fact_written_again_is_another_grain_where_the_recording_shows_duplica
     assert found["edge.x"].kind != "agree"
 
 
+def test_a_difference_of_a_scenario_that_is_not_there_says_nothing(stack: LocalStack, tmp_path: Path) -> None:
+    write(tmp_path, "tool.x", THREE_FAILURES, pass_of_three(), listed(2, LESSON))
+    assert only(stack, tmp_path, Differences({"tool.y": Difference(frozenset({2}), "elsewhere")})).kind == "agree"
+
+
 def test_a_folder_must_be_whole(stack: LocalStack, tmp_path: Path) -> None:
     with pytest.raises(FolderError, match="holds no"):
         judged(stack, tmp_path)

@@ -53,7 +53,8 @@ BETTER: Mapping[str, Answers] = {
         7: done("rolled_back"),
         8: cards(alike("o1", "rolled_back")),
     },
-    "near.chain": {},
+    # w0 and w20 are identifiers, and another identifier is another thing.
+    "near.chain": {3: ran(stored=0), 4: cards()},
     "near.content-only": _NEAR,
     "near.emoji": _NONE,
     # One text is one observation.

@@ -79,6 +79,10 @@ def tally(cards: Iterable[Card]) -> Counter[Card]:
 _COUNTED = frozenset({"tool_failure", "contradiction_sweep"})
 
 
+#: A goal's name is bounded here; the original's description is not.
+_GOAL_CHARS = 200
+
+
 def plain_target(analyzer: str, target: str, namespace: str = "") -> str:
     """A target without what only one of the systems puts in: spelling, batch, namespace of a fork."""
     scheme, _, opaque = target.partition(":")
@@ -91,6 +95,8 @@ def plain_target(analyzer: str, target: str, namespace: str = "") -> str:
         opaque = opaque.removeprefix(f"{normalise(namespace)}/")
     elif analyzer == "coverage_gap":
         opaque = "coverage/" + normalise(opaque.rpartition("coverage/")[2])
+    elif analyzer == "goal_stagnation":
+        opaque = opaque[:_GOAL_CHARS].strip()
     elif analyzer == "budget_pressure":
         opaque = "budget"
     return f"{scheme}:{opaque}"

@@ -89,9 +89,10 @@ def _live(step: int, wanted: Wanted, said: Said, everything: Mapping[int, Said])
     found = said.get("live", [])
     if wanted.same_as is not None:
         yield from _equal(step, "live", found, everything.get(wanted.same_as, {}).get("live"))
-    if wanted.live is not None:
-        texts = tuple(sorted(fact if isinstance(fact, str) else fact["object"] for fact in found))
-        yield from _equal(step, "live", texts, wanted.live)
+    texts = tuple(sorted(fact if isinstance(fact, str) else fact["object"] for fact in found))
+    yield from _equal(step, "live", texts, wanted.live)
+    if wanted.values is not None:
+        yield from _equal(step, "live values", sorted({text.rstrip() for text in texts}), sorted(wanted.values))
     for name, value in wanted.kept.items():
         yield from _equal(step, f"live {name}", [fact.get(name) for fact in found], [value])
 

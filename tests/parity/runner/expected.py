@@ -20,6 +20,7 @@ class Wanted:
         about: the analyzers whose cards are looked at; none stand for all.
         how_many: cards of a list, whatever they are.
         live: texts of the live values, or labels of live observations.
+        values: texts of the live values, however many grains hold each, and whatever blanks end them.
         same_as: a step whose live values must be the same, grain by grain.
         kept: fields that the only live value must have.
         status: of a recommendation after a decision.
@@ -34,6 +35,7 @@ class Wanted:
     about: frozenset[str] = frozenset()
     how_many: int | None = None
     live: tuple[str, ...] | None = None
+    values: frozenset[str] | None = None
     same_as: int | None = None
     kept: Mapping[str, Any] = field(default_factory=dict)
     status: str | None = None

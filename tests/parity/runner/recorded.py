@@ -52,7 +52,8 @@ def _list(answer: Mapping[str, Any]) -> Wanted:
 def _live(answer: Mapping[str, Any]) -> Wanted:
     shown = answer["live"]
     if "recall" in shown:
-        return Wanted(live=tuple(sorted({fact["object"] for fact in shown["recall"]})))
+        # The original leaves copies of what it resolves; a copy that is written here may end in a blank.
+        return Wanted(values=frozenset(fact["object"].rstrip() for fact in shown["recall"]))
     if "observations" in shown:
         return Wanted(live=tuple(sorted(observation["grain"] for observation in shown["observations"])))
     return Wanted()
