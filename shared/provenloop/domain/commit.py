@@ -15,13 +15,16 @@ ChangeOp = Literal[
     "add", "revive", "restate", "change", "supersede", "point", "merge", "restore", "remove", "forget",
     "ask", "read", "assemble",
 ]  # fmt: skip
+#: What changes no grain: a question was asked, a grain was read, a context was assembled.
+TELEMETRY_OPS: frozenset[ChangeOp] = frozenset({"ask", "read", "assemble"})
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """What happened to one grain in a commit.
 
-    ``tool_key``, ``signature`` and ``is_error`` are set for tool calls only; ``session`` is a digest.
+    ``tool_key``, ``signature`` and ``is_error`` are set for tool calls only; ``session`` is a digest. ``is_miss`` marks
+    a question that found nothing, and an assembled context that dropped something.
     """
 
     op: ChangeOp
@@ -35,6 +38,12 @@ class Change:
     valid_from: int | None = None
     valid_to: int | None = None
     session: str | None = None
+    is_miss: bool = False
+
+    @property
+    def is_telemetry(self) -> bool:
+        """Whether it changes no grain, and only tells how memory was used."""
+        return self.op in TELEMETRY_OPS
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+#: ``question`` is internal: it keeps the wording of what was asked, and is never listed or recalled as memory.
 GrainKind = Literal["fact", "tool_call", "observation", "skill", "goal", "event", "question"]
 GrainState = Literal["current", "superseded", "forgotten"]
 

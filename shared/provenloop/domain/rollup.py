@@ -1,4 +1,4 @@
-"""Counts of tool calls per (namespace, tool, signature) and UTC day, and how changes are folded into them.
+"""Counts per UTC day, and how changes are folded into them: tool calls, questions, reads, assembled contexts.
 
 All folds commute: sums, minimum, maximum, and the newest few of a set. So a former hole may be folded after later
 entries and the rollups are the same. A tool-day keeps at most 500 signatures of its own; the calls of further ones
@@ -8,10 +8,11 @@ are counted together under ``OVERFLOW`` and reported.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from provenloop.domain.commit import Change
-from provenloop.domain.instants import utc_day
+from provenloop.domain.instants import days_before, utc_day
 
 NEWEST_KEPT = 8
 MAX_SIGNATURES_A_DAY = 500
@@ -47,29 +48,115 @@ class SignatureDay:
     rev: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class AskDay:
+    """One question on one UTC day: how often it was asked, and how often nothing was found (``empty``).
+
+    ``question`` is the address of the grain that keeps the question's text.
+    """
+
+    question: str
+    day: str
+    namespace: str
+    asked: int = 0
+    empty: int = 0
+    rev: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblyDay:
+    """Contexts that agents assembled on one UTC day, and how many of them dropped something (``overflowed``)."""
+
+    day: str
+    assembled: int = 0
+    overflowed: int = 0
+    rev: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDays:
+    """How often one grain was read, by UTC day; of the newest day and the 399 before it."""
+
+    address: str
+    days: Mapping[str, int] = field(default_factory=dict)
+    rev: int = 0
+
+    def since(self, first_day: str) -> int:
+        """Reads on ``first_day`` and later."""
+        return sum(n for day, n in self.days.items() if day >= first_day)
+
+
+@dataclass(frozen=True, slots=True)
+class AskDayId:
+    """Names an :class:`AskDay`."""
+
+    question: str
+    day: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblyDayId:
+    """Names an :class:`AssemblyDay`."""
+
+    day: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDaysId:
+    """Names a :class:`ReadDays`."""
+
+    address: str
+
+
 ToolDayId = tuple[str, str]
 SignatureDayId = tuple[str, str, str]
-RowId = ToolDayId | SignatureDayId
-Rollup = ToolDay | SignatureDay
+RowId = ToolDayId | SignatureDayId | AskDayId | AssemblyDayId | ReadDaysId
+Rollup = ToolDay | SignatureDay | AskDay | AssemblyDay | ReadDays
+
+
+_Row = TypeVar("_Row", ToolDay, SignatureDay, AskDay, AssemblyDay, ReadDays)
+
+
+def is_new_call(change: Change) -> bool:
+    """Whether a change is a tool call that was new."""
+    return change.kind == "tool_call" and change.op == "add" and change.tool_key is not None
 
 
 def counted(change: Change) -> bool:
-    """Whether a change moves rollups: a tool call that was new."""
-    return change.kind == "tool_call" and change.op == "add" and change.tool_key is not None
+    """Whether a change moves rollups."""
+    return change.occurred_at is not None and (is_new_call(change) or change.is_telemetry)
 
 
 def rows_of(change: Change) -> tuple[RowId, ...]:
     """The ids of the rows a change may touch; an error may land in its own signature's row or in the overflow row."""
-    if not counted(change) or change.tool_key is None or change.occurred_at is None:
+    if not counted(change) or change.occurred_at is None:
         return ()
     day = utc_day(change.occurred_at)
+    if change.op == "ask":
+        return (AskDayId(change.address, day),)
+    if change.op == "read":
+        return (ReadDaysId(change.address),)
+    if change.op == "assemble":
+        return (AssemblyDayId(day),)
+    tool_key = change.tool_key or ""
     if not change.is_error or change.signature is None:
-        return ((change.tool_key, day),)
-    return (
-        (change.tool_key, day),
-        (change.tool_key, day, change.signature),
-        (change.tool_key, day, OVERFLOW),
-    )
+        return ((tool_key, day),)
+    return ((tool_key, day), (tool_key, day, change.signature), (tool_key, day, OVERFLOW))
+
+
+def id_of(row: Rollup) -> RowId:
+    """The id of a row."""
+    match row:
+        case ToolDay():
+            return row.tool_key, row.day
+        case SignatureDay():
+            return row.tool_key, row.day, row.signature
+        case AskDay():
+            return AskDayId(row.question, row.day)
+        case AssemblyDay():
+            return AssemblyDayId(row.day)
+        case ReadDays():
+            return ReadDaysId(row.address)
 
 
 class Tally:
@@ -80,43 +167,67 @@ class Tally:
     """
 
     def __init__(self, rows: Iterable[Rollup]) -> None:
-        self._tools: dict[ToolDayId, ToolDay] = {}
-        self._signatures: dict[SignatureDayId, SignatureDay] = {}
-        for row in rows:
-            if isinstance(row, ToolDay):
-                self._tools[row.tool_key, row.day] = row
-            else:
-                self._signatures[row.tool_key, row.day, row.signature] = row
+        self._rows: dict[RowId, Rollup] = {id_of(row): row for row in rows}
         self._touched: dict[RowId, None] = {}
 
     def add(self, change: Change) -> None:
-        """Count one change; anything but a new tool call counts nothing."""
-        if not counted(change) or change.tool_key is None or change.occurred_at is None:
+        """Count one change; one that moves no rollups counts nothing."""
+        if not counted(change) or change.occurred_at is None:
             return
         day = utc_day(change.occurred_at)
-        tool = self._tools.get((change.tool_key, day)) or ToolDay(change.tool_key, day, change.namespace)
+        if change.op == "ask":
+            self._keep(_asked(self._row(AskDay(change.address, day, change.namespace)), change))
+        elif change.op == "assemble":
+            self._keep(_assembled(self._row(AssemblyDay(day)), change))
+        elif change.op == "read":
+            self._keep(_read(self._row(ReadDays(change.address)), day))
+        else:
+            self._add_call(change, day)
+
+    def _add_call(self, change: Change, day: str) -> None:
+        tool = self._row(ToolDay(change.tool_key or "", day, change.namespace))
         tool = replace(tool, calls=tool.calls + 1, sample=min(tool.sample or change.address, change.address))
         if change.is_error and change.signature is not None:
             tool = self._add_error(replace(tool, errors=tool.errors + 1), change.signature, change)
-        self._tools[tool.tool_key, day] = tool
-        self._touched[tool.tool_key, day] = None
+        self._keep(tool)
 
     def _add_error(self, tool: ToolDay, signature: str, change: Change) -> ToolDay:
-        known = (tool.tool_key, tool.day, signature) in self._signatures
+        known = (tool.tool_key, tool.day, signature) in self._rows
         if not known and tool.signatures >= MAX_SIGNATURES_A_DAY:
             signature = OVERFLOW
-        key = (tool.tool_key, tool.day, signature)
-        row = self._signatures.get(key)
-        if row is None and signature != OVERFLOW:
+        elif not known:
             tool = replace(tool, signatures=tool.signatures + 1)
-        self._signatures[key] = _with_error(row or SignatureDay(*key), change)
-        self._touched[key] = None
+        self._keep(_with_error(self._row(SignatureDay(tool.tool_key, tool.day, signature)), change))
         return tool
+
+    def _row(self, empty: _Row) -> _Row:
+        """The row as counted so far, or the one given where nothing was counted yet."""
+        row = self._rows.get(id_of(empty), empty)
+        return row if isinstance(row, type(empty)) else empty
+
+    def _keep(self, row: Rollup) -> None:
+        self._rows[id_of(row)] = row
+        self._touched[id_of(row)] = None
 
     @property
     def touched(self) -> tuple[Rollup, ...]:
         """The rows that differ from what was read, in the order first touched."""
-        return tuple(self._tools[key] if len(key) == 2 else self._signatures[key] for key in self._touched)
+        return tuple(self._rows[row_id] for row_id in self._touched)
+
+
+def _asked(row: AskDay, change: Change) -> AskDay:
+    return replace(row, asked=row.asked + 1, empty=row.empty + change.is_miss)
+
+
+def _assembled(row: AssemblyDay, change: Change) -> AssemblyDay:
+    return replace(row, assembled=row.assembled + 1, overflowed=row.overflowed + change.is_miss)
+
+
+def _read(row: ReadDays, day: str) -> ReadDays:
+    """One more read. What is over 400 days older than the newest goes, whichever of the two is counted first."""
+    days = {**row.days, day: row.days.get(day, 0) + 1}
+    first = days_before(max(days), ROLLUP_KEPT_DAYS - 1)
+    return replace(row, days={each: n for each, n in sorted(days.items()) if each >= first})
 
 
 def _with_error(row: SignatureDay, change: Change) -> SignatureDay:

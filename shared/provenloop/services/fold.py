@@ -15,7 +15,7 @@ from provenloop.domain.checkpoint import Watch
 from provenloop.domain.commit import Change, LogEntry, PassHead
 from provenloop.domain.errors import TooLargeError
 from provenloop.domain.names import MemoryId
-from provenloop.domain.rollup import Rollup, RowId, Tally, counted, rows_of
+from provenloop.domain.rollup import Rollup, RowId, Tally, counted, is_new_call, rows_of
 from provenloop.services.lease import LeaseLostError
 from provenloop.services.ports import Failure, Put, Replace, Store, Write, WriteRefusedError
 
@@ -201,7 +201,7 @@ class Fold:
         fed: dict[str, Watch] = {}
         for step in chunk:
             change = step.change
-            if not counted(change) or change.occurred_at is None:
+            if not is_new_call(change) or change.occurred_at is None:
                 continue
             for watch in self._watches.values():
                 if watch.tool_key == change.tool_key and watch.counts(

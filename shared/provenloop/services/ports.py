@@ -21,6 +21,7 @@ from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation
 from provenloop.domain.records import Due, History, Label, MemoryRecord, Replay, Run, Token, Undo
 from provenloop.domain.rollup import Rollup, RowId, ToolWindow
+from provenloop.services.telemetry_port import TelemetryReader
 
 Entity = (
     Grain | History | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint | Watch
@@ -152,7 +153,7 @@ class GrainReader(Protocol):
         """The version of a grain that had this ``head_rev``."""
 
 
-class LoopReader(Protocol):
+class LoopReader(TelemetryReader, Protocol):
     """Read-only access to the loop's own records; strongly consistent but for the queue."""
 
     def heads(self, memory: MemoryId) -> Heads | None:

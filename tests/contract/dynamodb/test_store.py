@@ -20,7 +20,18 @@ from provenloop.domain.names import MemoryId
 from provenloop.domain.proposal import Proposal
 from provenloop.domain.recommendation import SEVERITIES, FindingKey, Recommendation, Severity, Summary, Target
 from provenloop.domain.records import Due, MemoryRecord
-from provenloop.domain.rollup import SignatureDay, ToolDay
+from provenloop.domain.rollup import (
+    AskDay,
+    AskDayId,
+    AssemblyDay,
+    AssemblyDayId,
+    ReadDays,
+    ReadDaysId,
+    Rollup,
+    RowId,
+    SignatureDay,
+    ToolDay,
+)
 from provenloop.services.ports import Replace, Reservation
 from tests.builders import KEY, MEMORY, NOW, CallCounter, Desk, make_grain, plant
 from tests.faults.hooks import ClientHooks, Exchange
@@ -184,6 +195,42 @@ def test_a_tool_s_window_holds_its_days_with_both_ends_and_no_other_tool(desk: D
     assert window.days == tuple(mine[1:3])
     assert window.signatures == tuple(signed[1:3])
     assert desk.store.tool_keys(MEMORY) == ("t" * 32, "u" * 32)
+
+
+def test_a_question_s_window_holds_its_days_with_both_ends_and_no_other_question(desk: Desk) -> None:
+    days = ["20270101", "20270102", "20270103", "20270104"]
+    mine = [AskDay("a" * 64, day, "shared", asked=2, empty=1, rev=1) for day in days]
+    desk.plant(*mine, AskDay("b" * 64, days[1], "shared", rev=1))
+    assert desk.store.ask_window(MEMORY, "a" * 64, days[1], days[2]) == tuple(mine[1:3])
+    assert desk.store.ask_window(MEMORY, "c" * 64, days[0], days[3]) == ()
+    assert desk.store.questions(MEMORY) == ("a" * 64, "b" * 64)
+
+
+def test_assembled_contexts_and_reads_are_told_by_day_and_by_grain(desk: Desk) -> None:
+    days = [AssemblyDay(day, assembled=3, overflowed=1, rev=1) for day in ("20270101", "20270102", "20270103")]
+    reads = ReadDays("a" * 64, {"20270101": 2}, rev=1)
+    desk.plant(*days, reads)
+    assert desk.store.assembly_window(MEMORY, "20270102", "20270109") == tuple(days[1:])
+    assert desk.store.grain_reads(MEMORY, ["a" * 64, "b" * 64]) == {"a" * 64: reads}
+
+
+def test_rows_of_use_are_read_by_their_ids_like_those_of_tools(desk: Desk) -> None:
+    rows: list[Rollup] = [
+        AskDay("a" * 64, "20270101", "shared", asked=1, rev=1),
+        AssemblyDay("20270101", assembled=1, rev=1),
+        ReadDays("a" * 64, {"20270101": 1}, rev=1),
+        ToolDay("t" * 32, "20270101", "shared", rev=1),
+    ]
+    desk.plant(*rows)
+    wanted: list[RowId] = [
+        AskDayId("a" * 64, "20270101"),
+        AssemblyDayId("20270101"),
+        ReadDaysId("a" * 64),
+        ("t" * 32, "20270101"),
+    ]
+    assert set(map(repr, desk.store.rollups(MEMORY, wanted, NOW))) == set(map(repr, rows))
+    over_400_days_later = NOW + 402 * 86_400_000
+    assert desk.store.rollups(MEMORY, wanted, over_400_days_later) == ()
 
 
 def test_due_instants_come_earliest_first_up_to_now_and_no_more_than_asked(desk: Desk) -> None:

@@ -113,7 +113,7 @@ def test_the_airline_set_gives_the_two_findings_it_holds_and_no_other(
         )
     found = []
     for key, tool in names.items():
-        rows = [row for row in tally.touched if row.tool_key == key]
+        rows = [row for row in tally.touched if isinstance(row, ToolDay | SignatureDay) and row.tool_key == key]
         days = tuple(row for row in rows if isinstance(row, ToolDay))
         window = ToolWindow(key, days, tuple(row for row in rows if isinstance(row, SignatureDay)))
         view = ToolView(key, "shared", window, "0" * 64)

@@ -25,7 +25,7 @@ from provenloop.domain.names import MemoryId
 from provenloop.domain.proposal import Operation, Proposal
 from provenloop.domain.recommendation import Recommendation, Summary, Target
 from provenloop.domain.records import BeforeImage, Due, Replay, Run, Undo
-from provenloop.domain.rollup import SignatureDay, ToolDay
+from provenloop.domain.rollup import AskDay, AssemblyDay, ReadDays, SignatureDay, ToolDay
 from provenloop.services.ports import Entity
 from tests.builders import MEMORY, NOW, make_grain
 
@@ -60,6 +60,9 @@ NARROW: dict[tuple[type[Any], str], st.SearchStrategy[Any]] = {
     (LogEntry, "seq"): st.integers(1, 10**9),
     (ToolDay, "day"): DAYS,
     (SignatureDay, "day"): DAYS,
+    (AskDay, "day"): DAYS,
+    (AssemblyDay, "day"): DAYS,
+    (ReadDays, "days"): st.dictionaries(DAYS, st.integers(1, 99), max_size=3),
     (AuditEntry, "text"): st.text(st.characters(codec="utf-8"), min_size=1),
     (AuditEntry, "n"): st.integers(1, 10**6),
     (Recommendation, "created_at"): INSTANTS,

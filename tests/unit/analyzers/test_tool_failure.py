@@ -19,7 +19,7 @@ from provenloop.domain.errors import AnalyzerError
 from provenloop.domain.instants import day_start_ms, utc_day
 from provenloop.domain.proposal import TextRef
 from provenloop.domain.recommendation import Draft
-from provenloop.domain.rollup import Tally, ToolDay, ToolWindow
+from provenloop.domain.rollup import SignatureDay, Tally, ToolDay, ToolWindow
 from tests.builders import DAY_MS, NOW
 
 ANALYZER = ToolFailure()
@@ -44,7 +44,7 @@ def view_of(changes: Sequence[Change]) -> ToolView:
     for change in changes:
         tally.add(change)
     days = tuple(row for row in tally.touched if isinstance(row, ToolDay))
-    signatures = tuple(row for row in tally.touched if not isinstance(row, ToolDay))
+    signatures = tuple(row for row in tally.touched if isinstance(row, SignatureDay))
     sample = min((day.sample for day in days), default="")
     return ToolView("tool-1", "shared", ToolWindow("tool-1", days, signatures), sample)
 

@@ -15,12 +15,20 @@ from provenloop.domain.rollup import (
     MAX_SIGNATURES_A_DAY,
     NEWEST_KEPT,
     OVERFLOW,
+    ROLLUP_KEPT_DAYS,
+    AskDay,
+    AskDayId,
+    AssemblyDay,
+    AssemblyDayId,
+    ReadDays,
+    ReadDaysId,
     Rollup,
     SignatureDay,
     Tally,
     ToolDay,
     ToolWindow,
     counted,
+    id_of,
     rows_of,
 )
 from tests.builders import DAY_MS, NOW
@@ -47,11 +55,7 @@ def folded(changes: Iterable[Change], rows: Iterable[Rollup] = ()) -> dict[objec
     tally = Tally(rows)
     for change in changes:
         tally.add(change)
-    return {_name(row): row for row in tally.touched}
-
-
-def _name(row: Rollup) -> object:
-    return (row.tool_key, row.day) if isinstance(row, ToolDay) else (row.tool_key, row.day, row.signature)
+    return {id_of(row): row for row in tally.touched}
 
 
 def test_calls_are_counted_by_tool_day_and_signature() -> None:
@@ -108,6 +112,52 @@ def test_the_newest_few_are_kept_by_time_and_then_by_address() -> None:
     assert len(kept) == NEWEST_KEPT
 
 
+def used(op: ChangeOp, name: str = "a", *, at: int = NOW, is_miss: bool = False) -> Change:
+    """A question asked, a grain read, or a context assembled."""
+    kinds = {"ask": "question", "read": "fact", "assemble": "assembly"}
+    return Change(op, kinds[op], "" if op == "assemble" else name, "shared", occurred_at=at, is_miss=is_miss)
+
+
+def test_questions_are_counted_by_day_and_those_that_found_nothing_apart() -> None:
+    rows = folded([used("ask"), used("ask", is_miss=True), used("ask", "b"), used("ask", at=NOW - DAY_MS)])
+
+    assert rows[AskDayId("a", "20270115")] == AskDay("a", "20270115", "shared", asked=2, empty=1)
+    assert rows[AskDayId("b", "20270115")] == AskDay("b", "20270115", "shared", asked=1, empty=0)
+    assert rows[AskDayId("a", "20270114")] == AskDay("a", "20270114", "shared", asked=1, empty=0)
+
+
+def test_assembled_contexts_are_counted_by_day_and_those_that_dropped_something_apart() -> None:
+    rows = folded([used("assemble"), used("assemble", is_miss=True), used("assemble", at=NOW - DAY_MS)])
+
+    assert rows[AssemblyDayId("20270115")] == AssemblyDay("20270115", assembled=2, overflowed=1)
+    assert rows[AssemblyDayId("20270114")] == AssemblyDay("20270114", assembled=1, overflowed=0)
+
+
+def test_reads_of_a_grain_are_counted_by_day_in_one_row() -> None:
+    rows = folded([used("read"), used("read"), used("read", at=NOW - 2 * DAY_MS), used("read", "b")])
+
+    row = ReadDays("a", {"20270113": 1, "20270115": 2})
+    assert rows == {ReadDaysId("a"): row, ReadDaysId("b"): ReadDays("b", {"20270115": 1})}
+    assert (row.since("20270114"), row.since("20270113")) == (2, 3)
+
+
+def test_reads_of_over_400_days_ago_are_dropped_whichever_comes_first() -> None:
+    edge = used("read", at=NOW - (ROLLUP_KEPT_DAYS - 1) * DAY_MS)
+    older = used("read", at=NOW - ROLLUP_KEPT_DAYS * DAY_MS)
+    for changes in ([older, edge, used("read")], [used("read"), older, edge], [edge, used("read"), older]):
+        [row] = folded(changes).values()
+        assert isinstance(row, ReadDays)
+        assert len(row.days) == 2
+        assert row.since("20270115") == 1
+
+
+def test_telemetry_announces_exactly_the_rows_it_touches_and_counts_as_nothing_new() -> None:
+    for change in (used("ask"), used("read"), used("assemble")):
+        assert counted(change)
+        assert set(folded([change])) == set(rows_of(change))
+        assert count_new([change]) == (0, 0)
+
+
 CALLS = st.lists(
     st.builds(
         called,
@@ -115,8 +165,14 @@ CALLS = st.lists(
         at=st.integers(NOW - 3 * DAY_MS, NOW),
         signature=st.sampled_from([None, "s1", "s2", "s3"]),
         tool=st.sampled_from(["t1", "t2"]),
+    )
+    | st.builds(
+        used,
+        st.sampled_from(["ask", "read", "assemble"]),
+        st.sampled_from(["a", "b"]),
+        at=st.sampled_from([NOW, NOW - DAY_MS, NOW - 399 * DAY_MS, NOW - 400 * DAY_MS, NOW - 700 * DAY_MS]),
+        is_miss=st.booleans(),
     ),
-    unique_by=lambda change: change.address,
     max_size=40,
 )
 

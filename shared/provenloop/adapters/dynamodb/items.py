@@ -27,7 +27,7 @@ from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation, severity_rank
 from provenloop.domain.records import Due, History, Label, MemoryRecord, Replay, Run, Token, Undo
-from provenloop.domain.rollup import ROLLUP_KEPT_DAYS, SignatureDay, ToolDay
+from provenloop.domain.rollup import ROLLUP_KEPT_DAYS, AskDay, AssemblyDay, ReadDays, SignatureDay, ToolDay
 from provenloop.services.ports import Entity
 
 DAY_S = 86_400
@@ -108,8 +108,17 @@ def _beside_timer(memory: MemoryId, timer: TimerHead) -> Mapping[str, Any]:
     return {"wake": keys.wake_shard(memory), "wake_at": timer.due_at}
 
 
-def _ttl_of_day(_memory: MemoryId, row: ToolDay | SignatureDay) -> Mapping[str, Any]:
-    return {"ttl": day_start_ms(row.day) // 1000 + (ROLLUP_KEPT_DAYS + 1) * DAY_S}
+def _ttl_of_day(_memory: MemoryId, row: ToolDay | SignatureDay | AskDay | AssemblyDay) -> Mapping[str, Any]:
+    return {"ttl": _ttl_after(row.day)}
+
+
+def _ttl_of_reads(_memory: MemoryId, row: ReadDays) -> Mapping[str, Any]:
+    return {"ttl": _ttl_after(max(row.days)) if row.days else None}
+
+
+def _ttl_after(day: str) -> int:
+    """When a rollup row of that day goes, in epoch seconds."""
+    return day_start_ms(day) // 1000 + (ROLLUP_KEPT_DAYS + 1) * DAY_S
 
 
 FORMS: tuple[Form, ...] = (
@@ -127,6 +136,9 @@ FORMS: tuple[Form, ...] = (
         "rev",
         _ttl_of_day,
     ),
+    Form("ask_day", AskDay, lambda row: keys.ask_day(row.question, row.day), "INDEX", "rev", _ttl_of_day),
+    Form("assembly_day", AssemblyDay, lambda row: keys.assembly_day(row.day), "INDEX", "rev", _ttl_of_day),
+    Form("read_days", ReadDays, lambda row: keys.read_days(row.address), "INDEX", "rev", _ttl_of_reads),
     Form("due", Due, lambda row: keys.due(row.due_at, row.what, row.ref), "INDEX"),
     Form(
         "recommendation", Recommendation, lambda rec: keys.recommendation(rec.id), "LOOP", "rev", _beside_recommendation

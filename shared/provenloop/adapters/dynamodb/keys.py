@@ -13,6 +13,9 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | one grain; one entity; one (subject, relation) | get; query | M#GRAIN | ``<address>``; its first 8 or 16 characters |
 | a grain's earlier versions | query | M#GRAIN | begins_with ``H#<address>#`` |
 | one tool's window | query | M#INDEX | ``R#TOOL#<tool key>#<day>[#<signature>]`` between |
+| how often was one question asked? | query | M#INDEX | ``R#ASK#<question>#<day>`` between |
+| how full were contexts? | query | M#INDEX | ``R#BUDGET#<day>`` between |
+| how often was a grain read? | get | M#INDEX | ``R#READ#<address>`` |
 | what is due | query | M#INDEX | ``D#<instant>#<what>#<ref>`` up to now |
 | one recommendation; those of a prefix | get; query | M#LOOP | ``REC#<id>``; begins_with |
 | dedup keys of one group | query | M#LOOP | begins_with ``KEY#<group>#`` |
@@ -46,6 +49,7 @@ RECOMMENDATION_PREFIX = "REC#"
 WATCH_PREFIX = "WATCH#"
 MEMORY_PREFIX = "MEM#"
 TOOL_PREFIX = "R#TOOL#"
+ASK_PREFIX = "R#ASK#"
 #: Sorts after every digit, letter and '#': the upper end of a range of sort keys.
 LAST = "~"
 
@@ -131,6 +135,26 @@ def tool_key_of(sort: str) -> str:
 def signature_day(tool_key: str, day: str, signature: str) -> str:
     """Sort key of one signature's counts of one UTC day."""
     return f"{tool_day(tool_key, day)}#{signature}"
+
+
+def ask_day(question: str, day: str) -> str:
+    """Sort key of one question's counts of one UTC day."""
+    return f"{ASK_PREFIX}{question}#{day}"
+
+
+def question_of(sort: str) -> str:
+    """The question that counts belong to."""
+    return sort.removeprefix(ASK_PREFIX).split("#", 1)[0]
+
+
+def assembly_day(day: str) -> str:
+    """Sort key of the contexts assembled on one UTC day."""
+    return f"R#BUDGET#{day}"
+
+
+def read_days(address: str) -> str:
+    """Sort key of how often one grain was read."""
+    return f"R#READ#{address}"
 
 
 def due(at: int, what: str, ref: str) -> str:

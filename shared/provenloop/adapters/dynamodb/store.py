@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 from provenloop.adapters.dynamodb import heads, keys, queue_index, table, writes
 from provenloop.adapters.dynamodb.items import audit_entry_of, entity_of
 from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.meter import Usage
 from provenloop.adapters.dynamodb.rows import Row, is_expired
+from provenloop.adapters.dynamodb.telemetry_rows import TelemetryRows, rollup_sort
 from provenloop.domain.address import is_address
 from provenloop.domain.audit import AuditEntry, Note
 from provenloop.domain.checkpoint import Checkpoint, Watch
@@ -26,9 +27,10 @@ from provenloop.domain.rollup import Rollup, RowId, SignatureDay, ToolDay, ToolW
 from provenloop.services.ports import QueuePage, Reservation, Write
 
 T = TypeVar("T")
+_ROLLUPS: tuple[type[Rollup], ...] = get_args(Rollup)
 
 
-class DynamoStore:
+class DynamoStore(TelemetryRows):
     """Implements ``services.ports.Store`` on one DynamoDB table.
 
     Args:
@@ -93,9 +95,9 @@ class DynamoStore:
 
     def rollups(self, memory: MemoryId, ids: Iterable[RowId], now: int) -> tuple[Rollup, ...]:
         """See ``LoopReader``."""
-        rows = self._many(partition(memory, "INDEX"), (_rollup_sort(row_id) for row_id in ids))
+        rows = self._many(partition(memory, "INDEX"), (rollup_sort(row_id) for row_id in ids))
         fresh = [row for row in rows if not is_expired(row, now)]
-        return tuple(sorted(_some(fresh, (ToolDay, SignatureDay)), key=repr))
+        return tuple(sorted(_some(fresh, _ROLLUPS), key=repr))
 
     def tool_window(self, memory: MemoryId, tool_key: str, first_day: str, last_day: str) -> ToolWindow:
         """See ``LoopReader``."""
@@ -249,10 +251,6 @@ def _entry(row: Row) -> LogEntry:
         return _as(entity_of(row), LogEntry)
     except IntegrityError:
         return LogEntry(seq=keys.seq_of(row.sk), commit_id="", at=0, by="", unreadable=True)
-
-
-def _rollup_sort(row_id: RowId) -> str:
-    return keys.tool_day(*row_id) if len(row_id) == 2 else keys.signature_day(*row_id)
 
 
 def _as(entity: object, cls: type[T]) -> T:

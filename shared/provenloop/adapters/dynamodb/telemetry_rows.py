@@ -1,0 +1,67 @@
+"""Reading the counts of questions, reads and assembled contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar
+
+from provenloop.adapters.dynamodb import keys, table
+from provenloop.adapters.dynamodb.items import entity_of
+from provenloop.adapters.dynamodb.keys import Key, partition
+from provenloop.adapters.dynamodb.rows import Row
+from provenloop.domain.errors import IntegrityError
+from provenloop.domain.names import MemoryId
+from provenloop.domain.rollup import AskDay, AskDayId, AssemblyDay, AssemblyDayId, ReadDays, ReadDaysId, RowId
+
+T = TypeVar("T")
+
+
+class TelemetryRows:
+    """Implements ``services.telemetry_port.TelemetryReader``; part of the store."""
+
+    _pause: table.Pause
+
+    def ask_window(self, memory: MemoryId, question: str, first_day: str, last_day: str) -> tuple[AskDay, ...]:
+        """See ``TelemetryReader``."""
+        between = Row.sk.between(keys.ask_day(question, first_day), keys.ask_day(question, last_day))
+        return tuple(_every(table.query(partition(memory, "INDEX"), between), AskDay))
+
+    def assembly_window(self, memory: MemoryId, first_day: str, last_day: str) -> tuple[AssemblyDay, ...]:
+        """See ``TelemetryReader``."""
+        between = Row.sk.between(keys.assembly_day(first_day), keys.assembly_day(last_day))
+        return tuple(_every(table.query(partition(memory, "INDEX"), between), AssemblyDay))
+
+    def grain_reads(self, memory: MemoryId, addresses: Iterable[str]) -> Mapping[str, ReadDays]:
+        """See ``TelemetryReader``."""
+        rows = table.get_many(
+            (Key(partition(memory, "INDEX"), keys.read_days(address)) for address in addresses), self._pause
+        )
+        return {row.address: row for row in _every(rows, ReadDays)}
+
+    def questions(self, memory: MemoryId) -> tuple[str, ...]:
+        """See ``TelemetryReader``."""
+        rows = table.query(partition(memory, "INDEX"), Row.sk.startswith(keys.ASK_PREFIX))
+        return tuple(dict.fromkeys(keys.question_of(row.sk) for row in rows))
+
+
+def rollup_sort(row_id: RowId) -> str:
+    """Sort key of a rollup row."""
+    match row_id:
+        case AskDayId():
+            return keys.ask_day(row_id.question, row_id.day)
+        case AssemblyDayId():
+            return keys.assembly_day(row_id.day)
+        case ReadDaysId():
+            return keys.read_days(row_id.address)
+        case tool_key, day:
+            return keys.tool_day(tool_key, day)
+        case tool_key, day, signature:
+            return keys.signature_day(tool_key, day, signature)
+
+
+def _every(rows: Iterable[Row], cls: type[T]) -> Iterator[T]:
+    for row in rows:
+        entity = entity_of(row)
+        if not isinstance(entity, cls):
+            raise IntegrityError(f"a stored item is not the {cls.__name__} its key says")
+        yield entity
