@@ -14,6 +14,8 @@ from provenloop.domain.instants import DAY_MS
 from provenloop.domain.principal import PrincipalKind, Scope
 
 REPLAY_KEPT_MS = DAY_MS
+MAX_TERM_GRAINS = 256
+RECALL_KEPT_MS = 90 * DAY_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,32 @@ class Replay:
     at: int
     reply: Mapping[str, Any]
     kept_ms: int = REPLAY_KEPT_MS
+
+
+@dataclass(frozen=True, slots=True)
+class TermRow:
+    """The grains whose text holds one term of a namespace, those indexed last first, at most ``MAX_TERM_GRAINS``.
+
+    ``term`` is a digest under the memory's key.
+    """
+
+    term: str
+    addresses: tuple[str, ...] = ()
+    rev: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRow:
+    """One recall by itself, kept in the telemetry mode ``full`` only; ``question`` is the address of its grain."""
+
+    at: int
+    id: str
+    namespace: str
+    question: str | None = None
+    returned: tuple[str, ...] = ()
+    is_miss: bool = False
+    run_id: str | None = None
+    rev: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,14 +19,18 @@ from provenloop.domain.lifecycle import Status
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation
-from provenloop.domain.records import Due, History, Label, MemoryRecord, Replay, Run, Token, Undo
+from provenloop.domain.records import Due, History, Label, MemoryRecord, RecallRow, Replay, Run, TermRow, Token, Undo
 from provenloop.domain.rollup import Rollup, RowId, ToolWindow
-from provenloop.services.telemetry_port import TelemetryReader
+from provenloop.services.recall_port import RecallReader
 
 Entity = (
     Grain | History | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint | Watch
-    | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | Note | Token | MemoryRecord | Label
+    | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | Note | Token | MemoryRecord | Label | TermRow
+    | RecallRow
 )  # fmt: skip
+
+#: How often a transaction that collides with others is sent before the caller is told.
+MAX_TRIES = 6
 
 Entropy = Callable[[int], bytes]
 
@@ -153,7 +157,7 @@ class GrainReader(Protocol):
         """The version of a grain that had this ``head_rev``."""
 
 
-class LoopReader(TelemetryReader, Protocol):
+class LoopReader(RecallReader, Protocol):
     """Read-only access to the loop's own records; strongly consistent but for the queue."""
 
     def heads(self, memory: MemoryId) -> Heads | None:
@@ -259,8 +263,8 @@ class Store(GrainReader, LoopReader, Protocol):
             InvalidInputError: the memory would have more than 100 namespaces.
         """
 
-    def transact(self, memory: MemoryId, writes: Sequence[Write], now: int) -> None:
-        """All the writes or none.
+    def transact(self, memory: MemoryId, writes: Sequence[Write], now: int, *, tries: int = MAX_TRIES) -> None:
+        """All the writes or none; sent at most ``tries`` times where other transactions collide with it.
 
         Raises:
             WriteRefusedError: conditions did not hold.

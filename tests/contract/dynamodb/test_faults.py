@@ -14,11 +14,10 @@ from pynamodb.exceptions import PynamoDBException, TransactWriteError, VerboseCl
 
 from provenloop.adapters.dynamodb import faults, table
 from provenloop.adapters.dynamodb.store import DynamoStore
-from provenloop.adapters.dynamodb.table import MAX_TRIES
 from provenloop.adapters.dynamodb.tokens import DynamoTokens
 from provenloop.adapters.dynamodb.wake import DynamoWakeIndex
 from provenloop.domain.errors import BusyError, InternalError, LoopError, TooLargeError, UnavailableError
-from provenloop.services.ports import Put, Reservation
+from provenloop.services.ports import MAX_TRIES, Put, Reservation
 from tests.builders import MEMORY, NOW, Desk, make_fact, make_grain
 from tests.faults.canned import answer, cancelled, refusal
 from tests.faults.hooks import ClientHooks, Exchange, Reply

@@ -24,7 +24,7 @@ from provenloop.domain.grain import Grain
 from provenloop.domain.names import MemoryId
 from provenloop.domain.proposal import Operation, Proposal
 from provenloop.domain.recommendation import Recommendation, Summary, Target
-from provenloop.domain.records import BeforeImage, Due, Replay, Run, Undo
+from provenloop.domain.records import BeforeImage, Due, RecallRow, Replay, Run, Undo
 from provenloop.domain.rollup import AskDay, AssemblyDay, ReadDays, SignatureDay, ToolDay
 from provenloop.services.ports import Entity
 from tests.builders import MEMORY, NOW, make_grain
@@ -71,6 +71,7 @@ NARROW: dict[tuple[type[Any], str], st.SearchStrategy[Any]] = {
     (Note, "n"): st.integers(1, 10**6),
     (Run, "at"): INSTANTS,
     (Replay, "at"): INSTANTS,
+    (RecallRow, "at"): INSTANTS,
 }
 
 

@@ -26,7 +26,19 @@ from provenloop.domain.instants import day_start_ms
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation, severity_rank
-from provenloop.domain.records import Due, History, Label, MemoryRecord, Replay, Run, Token, Undo
+from provenloop.domain.records import (
+    RECALL_KEPT_MS,
+    Due,
+    History,
+    Label,
+    MemoryRecord,
+    RecallRow,
+    Replay,
+    Run,
+    TermRow,
+    Token,
+    Undo,
+)
 from provenloop.domain.rollup import ROLLUP_KEPT_DAYS, AskDay, AssemblyDay, ReadDays, SignatureDay, ToolDay
 from provenloop.services.ports import Entity
 
@@ -139,6 +151,15 @@ FORMS: tuple[Form, ...] = (
     Form("ask_day", AskDay, lambda row: keys.ask_day(row.question, row.day), "INDEX", "rev", _ttl_of_day),
     Form("assembly_day", AssemblyDay, lambda row: keys.assembly_day(row.day), "INDEX", "rev", _ttl_of_day),
     Form("read_days", ReadDays, lambda row: keys.read_days(row.address), "INDEX", "rev", _ttl_of_reads),
+    Form("term", TermRow, lambda row: keys.term(row.term), "INDEX", "rev"),
+    Form(
+        "recall",
+        RecallRow,
+        lambda row: keys.recall(row.at, row.id),
+        "INDEX",
+        "rev",
+        lambda _memory, row: {"ttl": _seconds(row.at + RECALL_KEPT_MS)},
+    ),
     Form("due", Due, lambda row: keys.due(row.due_at, row.what, row.ref), "INDEX"),
     Form(
         "recommendation", Recommendation, lambda rec: keys.recommendation(rec.id), "LOOP", "rev", _beside_recommendation

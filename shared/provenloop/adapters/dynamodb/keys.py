@@ -16,6 +16,8 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | how often was one question asked? | query | M#INDEX | ``R#ASK#<question>#<day>`` between |
 | how full were contexts? | query | M#INDEX | ``R#BUDGET#<day>`` between |
 | how often was a grain read? | get | M#INDEX | ``R#READ#<address>`` |
+| which texts hold a term? | get | M#INDEX | ``W#<term digest>`` |
+| single recalls | query | M#INDEX | begins_with ``R#RECALL#`` |
 | what is due | query | M#INDEX | ``D#<instant>#<what>#<ref>`` up to now |
 | one recommendation; those of a prefix | get; query | M#LOOP | ``REC#<id>``; begins_with |
 | dedup keys of one group | query | M#LOOP | begins_with ``KEY#<group>#`` |
@@ -50,6 +52,8 @@ WATCH_PREFIX = "WATCH#"
 MEMORY_PREFIX = "MEM#"
 TOOL_PREFIX = "R#TOOL#"
 ASK_PREFIX = "R#ASK#"
+READ_PREFIX = "R#READ#"
+RECALL_PREFIX = "R#RECALL#"
 #: Sorts after every digit, letter and '#': the upper end of a range of sort keys.
 LAST = "~"
 
@@ -154,7 +158,17 @@ def assembly_day(day: str) -> str:
 
 def read_days(address: str) -> str:
     """Sort key of how often one grain was read."""
-    return f"R#READ#{address}"
+    return f"{READ_PREFIX}{address}"
+
+
+def term(digest: str) -> str:
+    """Sort key of the texts that hold a term."""
+    return f"W#{digest}"
+
+
+def recall(at: int, recall_id: str) -> str:
+    """Sort key of one recall."""
+    return f"{RECALL_PREFIX}{instant(at)}#{recall_id}"
 
 
 def due(at: int, what: str, ref: str) -> str:

@@ -10,8 +10,8 @@ from provenloop.adapters.dynamodb import heads, keys, queue_index, table, writes
 from provenloop.adapters.dynamodb.items import audit_entry_of, entity_of
 from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.meter import Usage
+from provenloop.adapters.dynamodb.recall_rows import RecallRows, rollup_sort
 from provenloop.adapters.dynamodb.rows import Row, is_expired
-from provenloop.adapters.dynamodb.telemetry_rows import TelemetryRows, rollup_sort
 from provenloop.domain.address import is_address
 from provenloop.domain.audit import AuditEntry, Note
 from provenloop.domain.checkpoint import Checkpoint, Watch
@@ -24,13 +24,13 @@ from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation
 from provenloop.domain.records import Due, History, MemoryRecord, Replay, Run, Undo
 from provenloop.domain.rollup import Rollup, RowId, SignatureDay, ToolDay, ToolWindow
-from provenloop.services.ports import QueuePage, Reservation, Write
+from provenloop.services.ports import MAX_TRIES, QueuePage, Reservation, Write
 
 T = TypeVar("T")
 _ROLLUPS: tuple[type[Rollup], ...] = get_args(Rollup)
 
 
-class DynamoStore(TelemetryRows):
+class DynamoStore(RecallRows):
     """Implements ``services.ports.Store`` on one DynamoDB table.
 
     Args:
@@ -212,9 +212,9 @@ class DynamoStore(TelemetryRows):
 
     # writes
 
-    def transact(self, memory: MemoryId, writes_: Sequence[Write], now: int) -> None:
+    def transact(self, memory: MemoryId, writes_: Sequence[Write], now: int, *, tries: int = MAX_TRIES) -> None:
         """See ``Store``."""
-        writes.transact(memory, writes_, now, self._pause)
+        writes.transact(memory, writes_, now, self._pause, tries)
 
     def create_memory(self, memory: MemoryId, record: MemoryRecord, key: bytes) -> bool:
         """See ``Store``."""

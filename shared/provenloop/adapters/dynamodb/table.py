@@ -25,13 +25,13 @@ from provenloop.adapters.dynamodb.meter import Meter, Usage
 from provenloop.adapters.dynamodb.rows import Row
 from provenloop.adapters.dynamodb.units import IndexSpec
 from provenloop.domain.errors import BusyError, TooLargeError, UnavailableError
+from provenloop.services.ports import MAX_TRIES
 
 INDEXES = (
     IndexSpec("queue", ("queue_pk", "queue_sk"), ("row",)),
     IndexSpec("due", ("wake", "wake_at")),
     IndexSpec("bytime", ("time_pk", "time_sk")),
 )
-MAX_TRIES = 6
 BATCH_GET_KEYS = 100
 MAX_TRANSACTION_ITEMS = 100
 
@@ -199,19 +199,19 @@ def update(row: Row, actions: list[Action], condition: Condition) -> bool:
     return True
 
 
-def commit(transaction: Transaction, pause: Pause) -> None:
-    """Commit, trying again when another transaction holds an item.
+def commit(transaction: Transaction, pause: Pause, tries: int = MAX_TRIES) -> None:
+    """Commit, sent at most ``tries`` times where another transaction holds an item.
 
     Raises:
         RefusedError: conditions did not hold.
         LoopError: BusyError after the last try, or another reason of the store.
     """
-    for attempt in range(1, MAX_TRIES + 1):
+    for attempt in range(1, tries + 1):
         try:
             return transaction.commit()
         except TransactWriteError as error:
             if not is_collision(error):
                 raise translated(error) from error
-        if attempt < MAX_TRIES:
+        if attempt < tries:
             pause(attempt)
     raise BusyError("other writers keep changing the same items; try again")

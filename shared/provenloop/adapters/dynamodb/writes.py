@@ -12,10 +12,20 @@ from provenloop.adapters.dynamodb.items import entity_of, key_of, row_of
 from provenloop.adapters.dynamodb.rows import Row, number_of
 from provenloop.domain.grain import Grain
 from provenloop.domain.names import MemoryId
-from provenloop.services.ports import Failure, Put, Remove, Replace, Require, Restate, Write, WriteRefusedError
+from provenloop.services.ports import (
+    MAX_TRIES,
+    Failure,
+    Put,
+    Remove,
+    Replace,
+    Require,
+    Restate,
+    Write,
+    WriteRefusedError,
+)
 
 
-def transact(memory: MemoryId, writes: Sequence[Write], now: int, pause: table.Pause) -> None:
+def transact(memory: MemoryId, writes: Sequence[Write], now: int, pause: table.Pause, tries: int = MAX_TRIES) -> None:
     """Commit the writes as one transaction.
 
     Raises:
@@ -26,7 +36,7 @@ def transact(memory: MemoryId, writes: Sequence[Write], now: int, pause: table.P
     for write in writes:
         _add(transaction, memory, write, now)
     try:
-        table.commit(transaction, pause)
+        table.commit(transaction, pause, tries)
     except table.RefusedError as error:
         raise WriteRefusedError(
             [

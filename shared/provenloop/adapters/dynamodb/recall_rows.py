@@ -1,4 +1,4 @@
-"""Reading the counts of questions, reads and assembled contexts."""
+"""Reading the terms of texts, and the counts of questions, reads and assembled contexts."""
 
 from __future__ import annotations
 
@@ -11,37 +11,55 @@ from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.rows import Row
 from provenloop.domain.errors import IntegrityError
 from provenloop.domain.names import MemoryId
+from provenloop.domain.records import RecallRow, TermRow
 from provenloop.domain.rollup import AskDay, AskDayId, AssemblyDay, AssemblyDayId, ReadDays, ReadDaysId, RowId
 
 T = TypeVar("T")
 
 
-class TelemetryRows:
-    """Implements ``services.telemetry_port.TelemetryReader``; part of the store."""
+class RecallRows:
+    """Implements ``services.recall_port.RecallReader``; part of the store."""
 
     _pause: table.Pause
 
+    def term_rows(self, memory: MemoryId, terms: Iterable[str]) -> Mapping[str, TermRow]:
+        """See ``RecallReader``."""
+        return {row.term: row for row in _every(self._index_rows(memory, map(keys.term, terms)), TermRow)}
+
     def ask_window(self, memory: MemoryId, question: str, first_day: str, last_day: str) -> tuple[AskDay, ...]:
-        """See ``TelemetryReader``."""
+        """See ``RecallReader``."""
         between = Row.sk.between(keys.ask_day(question, first_day), keys.ask_day(question, last_day))
         return tuple(_every(table.query(partition(memory, "INDEX"), between), AskDay))
 
     def assembly_window(self, memory: MemoryId, first_day: str, last_day: str) -> tuple[AssemblyDay, ...]:
-        """See ``TelemetryReader``."""
+        """See ``RecallReader``."""
         between = Row.sk.between(keys.assembly_day(first_day), keys.assembly_day(last_day))
         return tuple(_every(table.query(partition(memory, "INDEX"), between), AssemblyDay))
 
     def grain_reads(self, memory: MemoryId, addresses: Iterable[str]) -> Mapping[str, ReadDays]:
-        """See ``TelemetryReader``."""
-        rows = table.get_many(
-            (Key(partition(memory, "INDEX"), keys.read_days(address)) for address in addresses), self._pause
-        )
+        """See ``RecallReader``."""
+        rows = self._index_rows(memory, map(keys.read_days, addresses))
         return {row.address: row for row in _every(rows, ReadDays)}
 
     def questions(self, memory: MemoryId) -> tuple[str, ...]:
-        """See ``TelemetryReader``."""
+        """See ``RecallReader``."""
         rows = table.query(partition(memory, "INDEX"), Row.sk.startswith(keys.ASK_PREFIX))
         return tuple(dict.fromkeys(keys.question_of(row.sk) for row in rows))
+
+    def all_asks(self, memory: MemoryId) -> Iterator[AskDay]:
+        """See ``RecallReader``."""
+        return _every(table.query(partition(memory, "INDEX"), Row.sk.startswith(keys.ASK_PREFIX)), AskDay)
+
+    def all_reads(self, memory: MemoryId) -> Iterator[ReadDays]:
+        """See ``RecallReader``."""
+        return _every(table.query(partition(memory, "INDEX"), Row.sk.startswith(keys.READ_PREFIX)), ReadDays)
+
+    def recall_rows(self, memory: MemoryId) -> Iterator[RecallRow]:
+        """See ``RecallReader``."""
+        return _every(table.query(partition(memory, "INDEX"), Row.sk.startswith(keys.RECALL_PREFIX)), RecallRow)
+
+    def _index_rows(self, memory: MemoryId, sorts: Iterable[str]) -> tuple[Row, ...]:
+        return table.get_many((Key(partition(memory, "INDEX"), sort) for sort in sorts), self._pause)
 
 
 def rollup_sort(row_id: RowId) -> str:

@@ -1,0 +1,90 @@
+"""The terms by which texts are found: words, and pairs of characters in scripts without blanks.
+
+Invariants: equal for two spellings of one text (``text.normalise``: NFC and NFD, any width, any case), in the order of
+the text, linear in its length. Words that say nothing of what a text is about are left out, unless nothing else is
+there. The plural of an English word is its singular, and nothing else is done to words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from provenloop.domain.text import normalise
+
+#: Scripts written without blanks: Thai, Lao, Burmese, Khmer, kana, Han; and Hangul, where particles join the words.
+_UNBROKEN = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+    "\uf900-\ufaff\U00020000-\U0003ffff"
+)
+#: Marks that belong to the letter before them in Arabic, Hebrew and Indic scripts.
+_MARKS = "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u0dff"
+_LETTER = rf"(?:(?![{_UNBROKEN}_])\w|[{_MARKS}])"
+_RUN_OR_WORD = re.compile(rf"(?P<run>[{_UNBROKEN}]++)|{_LETTER}++(?:'{_LETTER}++)*+")
+_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc", "'''")
+
+#: Words of a question or sentence that do not tell what it is about. No negation is among them.
+STOP_WORDS = frozenset(
+    """a about am an and any are as at be been by can could did do does for from had has have how i if in into is it its
+    me my of on or our shall should so tell than that the their them there these they this those to us was we were what
+    what's when where which who whom whose why will with would you your please""".split()
+)
+_SHORTEST_PLURAL = 4
+_NO_PLURAL = ("ss", "us", "is")
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Words and whole runs of a script without blanks, folded, in order; empty where there are only signs."""
+    return tuple(piece for piece, _ in _pieces(text))
+
+
+def wording_of(question: str) -> str:
+    """The form under which wordings of one question meet: folded, without punctuation and stop words, in order.
+
+    ``"What is the refund policy?"`` = ``"refund policy"``. A question of stop words or signs only stays as it is.
+    """
+    words = words_of(question)
+    telling = [word for word in words if word not in STOP_WORDS]
+    return " ".join(telling or words) or normalise(question)
+
+
+def terms_of(text: str) -> tuple[str, ...]:
+    """What the text can be found by, with repetitions, in order.
+
+    ``"Refund policies of S3"`` = refund, policy, s3; ``"喝茶了 好"`` = 喝茶, 茶了, 好 (never a pair across a gap).
+    """
+    found = tuple(_terms(text))
+    return tuple(term for term in found if term not in STOP_WORDS) or found
+
+
+def holds(text: str, phrase: str) -> bool:
+    """Whether the phrase stands in the text, in whatever spelling, and not inside another word."""
+    wanted = normalise(phrase).translate(_APOSTROPHES)
+    whole = rf"(?<!{_LETTER}){re.escape(wanted)}(?!{_LETTER})" if wanted else "(?!)"
+    return re.search(whole, normalise(text).translate(_APOSTROPHES)) is not None
+
+
+def _terms(text: str) -> Iterator[str]:
+    for piece, is_run in _pieces(text):
+        if not is_run:
+            yield _singular(piece)
+        elif len(piece) == 1:
+            yield piece
+        else:
+            yield from (piece[index : index + 2] for index in range(len(piece) - 1))
+
+
+def _pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """(word or run, whether it is a run)."""
+    for match in _RUN_OR_WORD.finditer(normalise(text).translate(_APOSTROPHES)):
+        yield match.group(), match["run"] is not None
+
+
+def _singular(word: str) -> str:
+    word = word.removesuffix("'s")
+    is_plural = (
+        word.isascii() and len(word) >= _SHORTEST_PLURAL and word.endswith("s") and not word.endswith(_NO_PLURAL)
+    )
+    if is_plural and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-1] if is_plural else word
