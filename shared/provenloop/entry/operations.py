@@ -14,7 +14,7 @@ from provenloop.entry.models.access import MemoryRequest, TokenRequest
 from provenloop.entry.models.events import EventsRequest
 from provenloop.entry.models.fields import WireModel
 from provenloop.entry.models.loop import ApplyRequest, DecisionRequest, RollbackRequest, RunRequest
-from provenloop.entry.models.paths import AuditQuery, QueueQuery
+from provenloop.entry.models.paths import AuditQuery, QueueQuery, RecallQuery
 
 FunctionName = Literal["ingest", "loop_api", "analyze", "apply", "dispatch"]
 Method = Literal["GET", "POST", "PUT"]
@@ -113,6 +113,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "show_entity", "loop_api", "GET", f"{MEMORY}/entities/{{namespace}}/{{subject+}}", ("read",),
         "Show what is held about a subject.", "EntityReply",
+    ),
+    Operation(
+        "recall", "loop_api", "GET", f"{MEMORY}/recall", ("read",),
+        "Recall what is held about a subject, a relation or a question.", "RecallReply", query=RecallQuery,
     ),
     Operation(
         "list_recommendations", "loop_api", "GET", f"{MEMORY}/loop/recommendations", ("read",),

@@ -17,6 +17,7 @@ from provenloop.entry import clock
 from provenloop.entry.credentials import Credentials
 from provenloop.entry.settings import Settings, read_settings
 from provenloop.services.ports import Entropy, PassQueue, Store, TokenStore, WakeIndex
+from provenloop.services.record_use import TelemetryMode
 
 _FIRST_PAUSE_S = 0.025
 _LONGEST_PAUSE_S = 0.8
@@ -44,6 +45,11 @@ class Wiring:
         self.now = now
         self.entropy = entropy
         self._pause = pause or jittered_pause
+
+    @property
+    def telemetry(self) -> TelemetryMode:
+        """How uses of memory are recorded."""
+        return "aggregate"
 
     @cached_property
     def store(self) -> Store:

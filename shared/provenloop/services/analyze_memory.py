@@ -26,6 +26,7 @@ from provenloop.services.pass_gate import PassOptions, new_at_most, new_exactly,
 from provenloop.services.pass_settings import CAPABILITIES, Setting, settings_of
 from provenloop.services.ports import Store, Used
 from provenloop.services.sweep import sweep, with_sweep_wanted
+from provenloop.services.term_index import index_texts
 from provenloop.services.views import Views
 
 MAX_DUE_A_PASS = 80
@@ -107,6 +108,7 @@ def _run(work: Pass, heads: Heads, settings: Sequence[Setting]) -> dict[str, Any
     store, call = work.store, work.call
     fold = Fold(store, call.memory, now=call.now, watches=store.watches(call.memory), spent=work.spent)
     folding = fold.run(heads.folds, heads.log.seq)
+    index_texts(store, call.memory, Addresses(heads.log.key), folding.changes, call.now)
     folding.folds = with_sweep_wanted(folding.folds, settings, is_full=work.options.full_sweep)
     due = store.due(call.memory, call.now, MAX_DUE_A_PASS)
     findings = Findings(

@@ -8,14 +8,16 @@ from provenloop.domain.address import Addresses, is_address
 from provenloop.domain.errors import InvalidInputError, NotFoundError
 from provenloop.domain.grain import Grain, text_of
 from provenloop.domain.instants import format_instant
+from provenloop.domain.questions import looked_up
 from provenloop.domain.text import normalise
 from provenloop.services.call import Call
-from provenloop.services.memories import require_heads
+from provenloop.services.memories import require_heads, require_namespace
 from provenloop.services.ports import Store
+from provenloop.services.record_use import Telemetry, Use, record_use
 
 
-def show_grain(store: Store, call: Call, address: str) -> dict[str, Any]:
-    """One grain.
+def show_grain(store: Store, call: Call, address: str, telemetry: Telemetry) -> dict[str, Any]:
+    """One grain; a read of it is counted.
 
     Raises:
         ScopeDeniedError, InvalidInputError, NotFoundError.
@@ -27,11 +29,12 @@ def show_grain(store: Store, call: Call, address: str) -> dict[str, Any]:
     if grain is None:
         require_heads(store, call.memory)
         raise NotFoundError("no grain has that address", field="address")
+    record_use(store, call, Use(grain.namespace, (grain,)), telemetry)
     return shown(grain, call.now)
 
 
-def show_entity(store: Store, call: Call, namespace: str, subject: str) -> dict[str, Any]:
-    """All facts about one subject of a namespace, in whatever spelling, latest last.
+def show_entity(store: Store, call: Call, namespace: str, subject: str, telemetry: Telemetry) -> dict[str, Any]:
+    """All facts about one subject of a namespace, in whatever spelling, latest last; reads of live ones are counted.
 
     Returns:
         ``{namespace, subject, facts: [...]}``; superseded facts are among them, marked by their state.
@@ -41,8 +44,7 @@ def show_entity(store: Store, call: Call, namespace: str, subject: str) -> dict[
     """
     call.require("read")
     heads = require_heads(store, call.memory)
-    if namespace not in heads.log.namespaces:
-        raise NotFoundError("no such namespace", field="namespace")
+    require_namespace(heads, namespace)
     prefix = Addresses(heads.log.key).entity_prefix("fact", namespace, subject)
     found = [
         grain
@@ -51,6 +53,9 @@ def show_entity(store: Store, call: Call, namespace: str, subject: str) -> dict[
         and grain.namespace == namespace
         and normalise(text_of(grain, "subject")) == normalise(subject)
     ]
+    live = [grain for grain in found if grain.is_live(call.now)]
+    missed = None if live else looked_up(namespace, subject, None)
+    record_use(store, call, Use(namespace, live, missed), telemetry)
     facts = [shown(grain, call.now) for grain in sorted(found, key=Grain.recency)]
     return {"namespace": namespace, "subject": subject, "facts": facts}
 

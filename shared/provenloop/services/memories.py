@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from provenloop.domain.commit import Heads
 from provenloop.domain.errors import NotFoundError
-from provenloop.domain.names import MemoryId, require_name
+from provenloop.domain.names import DEFAULT_NAMESPACE, MemoryId, require_name
 from provenloop.domain.principal import Principal, require_scope
 from provenloop.domain.records import MemoryRecord
 from provenloop.services.call import Call
@@ -49,6 +49,16 @@ def require_heads(store: Store, memory: MemoryId) -> Heads:
     if heads is None:
         raise unknown_memory()
     return heads
+
+
+def require_namespace(heads: Heads, namespace: str) -> None:
+    """Refuse a namespace that nothing was ever written into; ``shared`` is always there.
+
+    Raises:
+        NotFoundError: there is no such namespace.
+    """
+    if namespace != DEFAULT_NAMESPACE and namespace not in heads.log.namespaces:
+        raise NotFoundError("no such namespace", field="namespace")
 
 
 def unknown_memory() -> NotFoundError:

@@ -10,11 +10,13 @@ from provenloop.domain.instants import format_instant
 from provenloop.domain.records import MemoryRecord
 from provenloop.entry.models.access import TokenRequest
 from provenloop.entry.models.loop import DecisionRequest
-from provenloop.entry.models.paths import AuditQuery, QueueQuery
+from provenloop.entry.models.paths import AuditQuery, QueueQuery, RecallQuery
 from provenloop.entry.reply import Reply, json_lines_reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count
 from provenloop.services import audit_trail, findings_read, grain_read, loop_state, memories, review, tokens
+from provenloop.services import recall as recall_service
+from provenloop.services.record_use import Telemetry
 
 
 def health(_: Request) -> Reply:
@@ -56,14 +58,32 @@ def mint_token(request: Request) -> Reply:
 
 def show_grain(request: Request) -> Reply:
     """One grain."""
-    return json_reply(grain_read.show_grain(request.wiring.store, request.call, request.need("address")))
+    answer = grain_read.show_grain(request.wiring.store, request.call, request.need("address"), _telemetry(request))
+    return json_reply(answer)
 
 
 def show_entity(request: Request) -> Reply:
     """What is held about one subject."""
     answer = grain_read.show_entity(
-        request.wiring.store, request.call, request.need("namespace"), request.need("subject")
+        request.wiring.store, request.call, request.need("namespace"), request.need("subject"), _telemetry(request)
     )
+    return json_reply(answer)
+
+
+def recall(request: Request) -> Reply:
+    """What answers."""
+    query = request.query_as(RecallQuery)
+    wanted = recall_service.Wanted(
+        namespace=query.namespace,
+        subject=query.subject,
+        relation=query.relation,
+        question=query.question,
+        as_of=query.as_of,
+        limit=query.limit,
+        run_id=query.run_id,
+    )
+    answer = recall_service.recall(request.wiring.store, request.call, wanted, _telemetry(request))
+    count("RecallsEmpty", 0 if answer["results"] else 1)
     return json_reply(answer)
 
 
@@ -122,6 +142,11 @@ def verify_audit(request: Request) -> Reply:
     """Whether the audit chains hold."""
     subject = request.query_as(AuditQuery).subject
     return json_reply(audit_trail.verify(request.wiring.store, request.call, subject=subject))
+
+
+def _telemetry(request: Request) -> Telemetry:
+    """How this read is recorded; what cannot be recorded is counted here, and nobody waits for it."""
+    return Telemetry(request.wiring.telemetry, lambda: count("TelemetryLost", 1))
 
 
 def _decided(request: Request, decide: Callable[..., dict[str, Any]]) -> Reply:

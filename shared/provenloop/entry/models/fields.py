@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from provenloop.domain.instants import InstantError, parse_instant
 from provenloop.domain.names import MAX_NAMESPACE_CHARS
+from provenloop.domain.questions import MAX_QUESTION_CHARS
 from provenloop.domain.text import nfc, normalise
 
 #: Control characters and the two Unicode line separators; line feed and tab are listed apart.
@@ -94,6 +95,7 @@ _OneLine = AfterValidator(_one_line)
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS), _Visible, AfterValidator(_no_control)]
 ObjectText = Annotated[str, Field(min_length=1, max_length=MAX_OBJECT_CHARS), _Visible]
 LongText = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS), _Visible]
+Question = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARS), _Visible, AfterValidator(_no_control)]
 Tool = Annotated[str, Field(min_length=1, max_length=128), _Visible, _OneLine]
 #: An id that the sender made up: a call, a session.
 ForeignId = Annotated[str, Field(min_length=1, max_length=128), _Visible, _OneLine]

@@ -6,10 +6,23 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from provenloop.domain.names import DEFAULT_NAMESPACE
 from provenloop.domain.recommendation import Severity
-from provenloop.entry.models.fields import Address, ForeignId, Line, Name, Namespace, WireModel, refusal
+from provenloop.entry.models.fields import (
+    Address,
+    ForeignId,
+    Instant,
+    Line,
+    Name,
+    Namespace,
+    Question,
+    WireModel,
+    refusal,
+)
 
 MAX_PAGE = 100
+MAX_LIMIT = 100
+DEFAULT_LIMIT = 10
 DEFAULT_PAGE = 25
 
 
@@ -31,6 +44,14 @@ def _whole_number(value: object) -> Any:
     raise refusal("must be a whole number")
 
 
+def _epoch_as_number(value: object) -> Any:
+    """A query holds text only: digits are epoch milliseconds, as a number in a body is."""
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 15 else value
+
+
+QueryInstant = Annotated[Instant, BeforeValidator(_epoch_as_number)]
+
+
 class QueueQuery(WireModel):
     """Which part of the queue to show."""
 
@@ -39,6 +60,18 @@ class QueueQuery(WireModel):
     analyzer: Line | None = None
     limit: Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=MAX_PAGE)] = DEFAULT_PAGE
     cursor: Annotated[str | None, Field(min_length=1, max_length=2048)] = None
+
+
+class RecallQuery(WireModel):
+    """What to recall: a subject, a relation, a question, or several of them."""
+
+    namespace: Namespace = DEFAULT_NAMESPACE
+    subject: Annotated[Name | None, Field(description="In any spelling.")] = None
+    relation: Annotated[Name | None, Field(description="In any spelling; alone, across all subjects.")] = None
+    question: Annotated[Question | None, Field(description="Free text; the answers come ranked.")] = None
+    as_of: Annotated[QueryInstant | None, Field(description="What was live at that instant; now, if left out.")] = None
+    limit: Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
+    run_id: Annotated[ForeignId | None, Field(description="Names the run of the agent that asks.")] = None
 
 
 class AuditQuery(WireModel):

@@ -106,6 +106,20 @@ class GrainReply(Grain):
     """One grain."""
 
 
+class RecalledGrain(Grain):
+    """A grain that answers; for a question with a score, higher is better."""
+
+    score: float | None
+
+
+class RecallReply(WireModel):
+    """What answers, best first; without a question, the latest first."""
+
+    namespace: str
+    as_of: Time | None
+    results: list[RecalledGrain]
+
+
 class EntityReply(WireModel):
     """All facts about one subject, latest last; superseded ones are among them."""
 
