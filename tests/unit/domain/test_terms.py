@@ -1,0 +1,81 @@
+"""Terms: what texts are found by, alike for every spelling, and the wording under which questions meet."""
+
+from __future__ import annotations
+
+from unicodedata import normalize
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from provenloop.domain.terms import STOP_WORDS, holds, terms_of, wording_of
+from tests.growth import QUADRATIC, growth
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=40)
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Refund policies of S3", ("refund", "policy", "s3")),
+        ("the glass, the bus and the analysis", ("glass", "bus", "analysis")),
+        ("Ann's keys, don't", ("ann", "key", "don't")),
+        ("喝茶了 好", ("喝茶", "茶了", "好")),
+        ("東京tower", ("東京", "tower")),
+        ("deploy_target: eu-west-1", ("deploy", "target", "eu", "west", "1")),
+        ("what is it", ("what", "is", "it")),
+        ("not a word", ("not", "word")),
+        ("???", ()),
+    ],
+)
+def test_terms_are_words_in_order_and_pairs_inside_runs(text: str, terms: tuple[str, ...]) -> None:
+    assert terms_of(text) == terms
+
+
+@given(TEXTS)
+def test_terms_are_the_same_for_every_composition_and_case(text: str) -> None:
+    assert terms_of(normalize("NFD", text)) == terms_of(normalize("NFC", text))
+    assert terms_of(text.swapcase().swapcase()) == terms_of(text) or not text.isascii()
+
+
+@pytest.mark.parametrize(
+    "wording", ["Refund policy for islands", "what is the refund policy, for islands?", "REFUND-POLICY islands!"]
+)
+def test_wordings_of_one_question_meet(wording: str) -> None:
+    assert wording_of(wording) == "refund policy islands"
+
+
+def test_the_order_of_words_is_kept_and_negations_tell_questions_apart() -> None:
+    assert wording_of("islands refund policy") != wording_of("refund policy for islands")
+    assert wording_of("is it not safe") != wording_of("is it safe")
+    assert not STOP_WORDS & {"no", "not", "never", "without"}
+
+
+def test_a_question_of_stop_words_or_signs_only_stays_one() -> None:
+    assert wording_of("What is it?") == "what is it"
+    assert wording_of("?!") == "?!"
+
+
+@given(TEXTS)
+def test_a_wording_is_its_own_wording(text: str) -> None:
+    assert wording_of(wording_of(text)) == wording_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "is_held"),
+    [
+        ("where does Ann live?", "ann", True),
+        ("planning with Anna", "ann", False),
+        ("田中さんの住所", "田中", True),
+        ("mail to A.B (new)", "a.b", True),
+        ("Müller's plan", "MU\u0308LLER", True),
+        ("anything", "", False),
+    ],
+)
+def test_a_phrase_is_held_as_words_of_its_own(text: str, phrase: str, is_held: bool) -> None:
+    assert holds(text, phrase) is is_held
+
+
+@pytest.mark.parametrize("unit", ["a", "a'", "喝", "喝 a", "\u0301", "_", "s's "])
+def test_time_grows_with_the_text_and_no_faster(unit: str) -> None:
+    assert growth(terms_of, unit) < QUADRATIC
