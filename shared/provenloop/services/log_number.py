@@ -25,7 +25,7 @@ from provenloop.services.ports import Put, Store, WriteRefusedError
 WAKE_SLOT_MS = 300_000
 
 #: After these it is certain that nothing was written under the number.
-_NOT_WRITTEN = (InvalidInputError, NotFoundError, ConflictError, TooLargeError, BusyError, IntegrityError)
+NOT_WRITTEN = (InvalidInputError, NotFoundError, ConflictError, TooLargeError, BusyError, IntegrityError)
 
 
 def next_slot(now: int) -> int:
@@ -38,7 +38,7 @@ def given_back_if_refused(store: Store, call: Call, seq: int) -> Iterator[None]:
     """Closes the number when the commit inside is refused; where that fails, it is a hole like any other."""
     try:
         yield
-    except _NOT_WRITTEN:
+    except NOT_WRITTEN:
         with suppress(WriteRefusedError, LoopError):
             store.transact(call.memory, [Put(LogEntry(seq, "", call.now, call.principal.label))], call.now)
         raise

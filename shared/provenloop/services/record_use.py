@@ -13,12 +13,12 @@ from typing import Literal
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.commit import Change, LogEntry, LogHead
-from provenloop.domain.errors import LoopError, UnavailableError
+from provenloop.domain.errors import LoopError
 from provenloop.domain.grain import Grain, GrainDraft
 from provenloop.domain.recallable import RECALLED_KINDS
 from provenloop.domain.records import RecallRow
 from provenloop.services.call import Call
-from provenloop.services.log_number import next_slot
+from provenloop.services.log_number import NOT_WRITTEN, next_slot
 from provenloop.services.ports import Put, Reservation, Store, Write, WriteRefusedError
 
 TelemetryMode = Literal["off", "aggregate", "full"]
@@ -117,9 +117,7 @@ class _Recording:
     def _send(self) -> None:
         try:
             self._store.transact(self._call.memory, self._writes(), self._call.now, tries=1)
-        except UnavailableError:
-            raise
-        except LoopError:
+        except NOT_WRITTEN:
             # Else every pass would look for the number until it is given up.
             with suppress(LoopError, WriteRefusedError):
                 empty = LogEntry(self._seq, "", self._call.now, BY)
