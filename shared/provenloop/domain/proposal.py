@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal
 
 from provenloop.domain.canonical import canonical_json
 
@@ -62,7 +62,7 @@ class Proposal:
     """What applying would do: operations, or advice that only the host can follow, or a revert of an earlier apply."""
 
     operations: tuple[Operation, ...] = ()
-    advice: Mapping[str, str | int | float] | None = None
+    advice: Mapping[str, str | int | float | TextRef] | None = None
     revert_of: str | None = None
 
     @property
@@ -82,21 +82,38 @@ class Proposal:
 
 
 def digest_of(proposal: Proposal) -> str:
-    """64 hex digits that name exactly this proposal; a decision may quote it."""
-    return sha256(canonical_json(asdict(proposal)).encode()).hexdigest()
+    """64 hex digits that name exactly this proposal; a decision may quote it. Of advice they name what it says, not its
+    figures: nothing is carried out by those, and they move with every piece of evidence.
+    """
+    return sha256(canonical_json(_with_lasting_advice(asdict(proposal))).encode()).hexdigest()
 
 
 def shape_of(proposal: Proposal) -> str:
     """The proposal without what moves with every piece of evidence: a lesson's confidence, and which of several
     grains that say the same its texts are joined from.
     """
-    plain = asdict(proposal)
+    plain = _with_lasting_advice(asdict(proposal))
     for operation in plain["operations"]:
         fact = operation["fact"]
         if fact:
             del fact["confidence"]
             fact |= {name: {"field": text["field"]} for name, text in fact.items() if isinstance(text, dict)}
     return canonical_json(plain)
+
+
+def _with_lasting_advice(plain: dict[str, Any]) -> dict[str, Any]:
+    """A proposal's fields, where those of advice keep their names and texts, but no numbers, and no grains that texts
+    are joined from.
+    """
+    if plain["advice"] is not None:
+        plain["advice"] = {name: _lasting(value) for name, value in plain["advice"].items()}
+    return plain
+
+
+def _lasting(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {"field": value["field"]}
+    return value if isinstance(value, str) else None
 
 
 def refs_in(*texts: Text) -> Iterator[TextRef]:
@@ -106,6 +123,7 @@ def refs_in(*texts: Text) -> Iterator[TextRef]:
 
 def refs_of(proposal: Proposal) -> Iterator[TextRef]:
     """Every reference a proposal holds."""
+    yield from (value for value in (proposal.advice or {}).values() if isinstance(value, TextRef))
     for operation in proposal.operations:
         if operation.fact:
             yield from refs_in(operation.fact.subject, operation.fact.relation, operation.fact.object)

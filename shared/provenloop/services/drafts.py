@@ -61,9 +61,10 @@ def has_moved(rec: Recommendation, draft: Draft) -> bool:
 
 
 def refreshed(rec: Recommendation, draft: Draft, now: int) -> Recommendation:
-    """The recommendation with the figures as of now; proposal and severity stay."""
+    """The recommendation with the figures as of now, those of advice included; proposal and severity stay."""
     return replace(
         rec,
+        proposal=draft.proposal if draft.proposal.advice is not None else rec.proposal,
         evidence=draft.evidence,
         count=draft.count,
         confidence=draft.confidence,

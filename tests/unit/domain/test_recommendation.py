@@ -91,6 +91,23 @@ def test_a_shape_tells_other_targets_revisions_and_texts_apart() -> None:
     assert len(shapes) == 6
 
 
+ADVICE = Proposal(advice={"skill": TextRef("a1", "name"), "week": "2027-W02", "practice_count": 12, "level": 0.25})
+
+
+def test_advice_is_the_same_when_only_its_figures_and_its_example_move() -> None:
+    moved = Proposal(
+        advice={**(ADVICE.advice or {}), "skill": TextRef("a9", "name"), "practice_count": 13, "level": 0.3}
+    )
+    assert (digest_of(moved), shape_of(moved)) == (digest_of(ADVICE), shape_of(ADVICE))
+
+
+@pytest.mark.parametrize("other", [{"week": "2027-W03"}, {"skill": TextRef("a1", "tool")}, {"more": 1}])
+def test_advice_that_says_something_else_is_told_apart(other: dict[str, str | int | TextRef]) -> None:
+    changed = Proposal(advice={**(ADVICE.advice or {}), **other})
+    assert digest_of(changed) != digest_of(ADVICE)
+    assert shape_of(changed) != shape_of(ADVICE)
+
+
 def test_only_operations_without_removal_can_be_rolled_back() -> None:
     removal = Proposal(operations=(*POINT.operations, Operation("FORGET", target="a1")))
     advice = Proposal(advice={"do": "something"})
@@ -100,9 +117,10 @@ def test_only_operations_without_removal_can_be_rolled_back() -> None:
     assert [proposal.is_applicable for proposal in (POINT, removal, advice, revert)] == [True, True, False, True]
 
 
-def test_the_references_of_a_proposal_are_those_of_its_facts() -> None:
+def test_the_references_of_a_proposal_are_those_of_its_facts_and_its_advice() -> None:
     assert list(refs_of(LESSON)) == [TextRef("a1", "tool"), TextRef("a2", "signature")]
     assert list(refs_of(POINT)) == []
+    assert list(refs_of(ADVICE)) == [TextRef("a1", "name")]
 
 
 def test_severities_rank_from_info_to_high() -> None:
