@@ -52,7 +52,8 @@ class Grain:
     ``generation`` counts how often this identity became current; ``stated`` how often it was stated in this
     generation. ``seq`` is the commit of the last head change, ``by`` the label of its principal. ``request`` names
     the request that made this generation, so that the same request sent again is known. ``place`` is where in its batch
-    the last statement stood.
+    the last statement stood. Of a superseded grain ``superseded_by`` is the first successor, ``forked_into`` further
+    ones.
     """
 
     address: str
@@ -72,6 +73,7 @@ class Grain:
     valid_from: int | None = None
     valid_to: int | None = None
     superseded_by: str | None = None
+    forked_into: tuple[str, ...] = ()
     expires_at: int | None = None
     place: int = 0
     redacted: Mapping[str, int] = field(default_factory=dict)

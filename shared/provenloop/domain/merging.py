@@ -1,0 +1,77 @@
+"""Merging grains that say the same into the one that is kept, without loss.
+
+The kept grain gains: tags are united, statements add up, a field that only others have is taken over. A field in which
+they differ stays as the kept one has it. What makes a grain the one it is (its identity) is never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from provenloop.domain.grain import IDENTITY_FIELDS, Grain
+
+#: Fields that stand beside the body and are taken over like those in it.
+_HELD = ("valid_from", "valid_to", "occurred_at")
+#: They describe the identity's text where it was cut.
+_CUT_NOTES = ("full_bytes", "full_sha256")
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What a merge makes of the kept grain.
+
+    ``grain`` is the kept one with what it gains, its head and counters as they were; ``stated`` how many statements the
+    others bring. ``taken`` and ``differing`` name fields, sorted.
+    """
+
+    grain: Grain
+    stated: int
+    taken: tuple[str, ...]
+    differing: tuple[str, ...]
+
+
+def merged(kept: Grain, others: Sequence[Grain]) -> Merged:
+    """What others bring to the kept grain. Where they differ among themselves, the earliest recorded one is heard."""
+    ordered = sorted(others, key=lambda grain: (grain.recorded_at, grain.address))
+    fields = _fields_of(kept)
+    differing: set[str] = set()
+    redacted: dict[str, int] = {}
+    for grain in ordered:
+        for name, value in _fields_of(grain).items():
+            if name not in fields:
+                fields[name] = value
+            elif name == "tags":
+                fields[name] = _united(fields[name], value)
+            elif fields[name] != value:
+                differing.add(name)
+        redacted = {**grain.redacted, **redacted}
+    stated_at = max((grain.last_stated_at, grain.place) for grain in (kept, *ordered))
+    after = replace(
+        kept,
+        body={**kept.body, **{name: value for name, value in fields.items() if name not in _HELD}},
+        redacted={**redacted, **kept.redacted},
+        last_stated_at=stated_at[0],
+        place=stated_at[1],
+        valid_from=fields.get("valid_from"),
+        valid_to=fields.get("valid_to"),
+        occurred_at=fields.get("occurred_at"),
+    )
+    taken = tuple(sorted(name for name, value in fields.items() if value != _fields_of(kept).get(name)))
+    return Merged(after, sum(grain.stated for grain in ordered), taken, tuple(sorted(differing)))
+
+
+def _fields_of(grain: Grain) -> dict[str, Any]:
+    """The fields that may be taken over: those of the body that are no identity, and those beside it that are set."""
+    fixed = {*IDENTITY_FIELDS.get(grain.kind, ()), *_CUT_NOTES}
+    held: Mapping[str, Any] = {name: getattr(grain, name) for name in _HELD}
+    fields = {**{name: value for name, value in grain.body.items() if name not in fixed}, **held}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _united(left: Any, right: Any) -> Any:
+    """Both lists of tags as one."""
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return sorted({str(tag) for tag in (*left, *right)})
+    return left
