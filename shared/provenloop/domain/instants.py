@@ -93,6 +93,18 @@ def days_before(day: str, n: int) -> str:
     return utc_day(day_start_ms(day) - n * DAY_MS)
 
 
+def iso_week(at: int) -> str:
+    """The ISO week of an instant in UTC, such as ``2027-W02``; its year may differ from the day's."""
+    year, week, _ = _datetime_of(at).isocalendar()
+    return f"{year:04}-W{week:02}"
+
+
+def next_week_start_ms(at: int) -> int:
+    """The first instant of the ISO week after that of an instant, in epoch milliseconds."""
+    days_left = 8 - _datetime_of(at).isoweekday()
+    return day_start_ms(utc_day(at)) + days_left * DAY_MS
+
+
 def _datetime_of(at: int) -> datetime:
     return _EPOCH + timedelta(milliseconds=at)
 

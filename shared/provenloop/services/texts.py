@@ -14,6 +14,19 @@ TEMPLATES: Mapping[str, str] = {
     "tool_failure.cluster": "{tool} failed {errors} of {calls} calls ({percent} %) with: {signature}",
     "tool_failure.tool": "{tool} failed {errors} of {calls} calls ({percent} %) in {signatures} different ways",
     "contradiction.functional": "{subject} has {values} values of {relation} at once; the latest is {keep}",
+    "duplicate.exact": "{count} facts say {subject} {relation} {object} in different spellings",
+    "duplicate.near": "{count} observations say nearly the same: {text}",
+    "fork.multi_head": "{relation} of {subject} was replaced twice over; of {values} values the latest is {keep}",
+    "staleness.expired": "The validity of {label} ({kind}) ended at {ended}",
+    "skill.stall": "{skill} was practised {practice_count} times and stands at {proficiency}",
+    "goal.stagnation": "{goal} has been active for {age_days} days and stands at {progress}",
+    "cold.grain": "{count} facts were not recalled, the oldest about {oldest}; {named} are named, {rest} are not",
+    "coverage.gap": "{empty} of {asked} times ({percent} %) no answer was found to: {question}",
+    "budget.pressure": "{overflowed} of {assembled} contexts ({percent} %) dropped something for want of room",
+    "retention.overdue": (
+        "{named} grains of {namespace} are older than {max_age_days} days, the oldest from {oldest}; {rest} more follow"
+    ),
+    "outcome.regression": "{recommendation} did not hold for {horizon_days} days: {metric} {current}, was {baseline}",
 }
 
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from provenloop.analyzers.contract import AppliedMark, ClusterView, Examination, Marks, ToolView, no_marks
-from provenloop.analyzers.contradiction_sweep import FUNCTIONAL_RELATIONS, SHOWN_VALUES, ContradictionSweep
+from provenloop.analyzers.contradiction_sweep import FUNCTIONAL_RELATIONS, ContradictionSweep
+from provenloop.analyzers.reading import SHOWN_VALUES
 from provenloop.domain.errors import AnalyzerError
 from provenloop.domain.grain import Grain
 from provenloop.domain.proposal import MAX_OPERATIONS, TextRef
@@ -107,6 +108,63 @@ def test_spellings_of_a_relation_are_one(pair: tuple[str, str]) -> None:
 def test_spellings_of_a_value_are_one_value(spellings: tuple[str, str]) -> None:
     left, right = (make_grain(value) for value in spellings)
     assert found(left, right) is None
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ('{"city": "Berlin", "zip": 10115}', '{"zip":10115,"city":"Berlin"}'),
+        ('["a", "b"]', '[ "a","b" ]'),
+        (' {"a": {"c": 1, "b": null}}', '{"a":{"b":null,"c":1}}'),
+        ('{"city": "BERLIN"}', '{"city": "berlin"}'),
+    ],
+)
+def test_json_values_are_one_whatever_their_order_of_keys_and_blanks(left: str, right: str) -> None:
+    assert found(make_grain(left), make_grain(right)) is None
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ('["a", "b"]', '["b", "a"]'),
+        ('{"a": 1}', '{"a": "1"}'),
+        ('{"a": 1, "a": 2}', '{"a": 2}'),
+        ('{"a": 1', '{"a" : 1'),
+        ('{"a": NaN}', '{"a":  [NaN]}'),
+        ("[" * 5000, "[" * 5001),
+    ],
+    ids=["order", "type", "a key twice", "broken", "no number", "deep"],
+)
+def test_json_values_that_differ_or_are_no_json_contradict(left: str, right: str) -> None:
+    assert found(make_grain(left), make_grain(right)) is not None
+
+
+def test_a_value_that_ends_is_shown_with_its_end() -> None:
+    draft = found(BERLIN, replace(TOKYO, valid_to=NOW + DAY_MS))
+    assert draft is not None
+    assert draft.summary.args["until_2"] == NOW + DAY_MS
+    assert "until_1" not in draft.summary.args
+
+
+def test_the_latest_is_kept_however_unsure_or_alone_and_the_grounds_are_shown() -> None:
+    sure = replace(BERLIN, body={**BERLIN.body, "confidence": 0.99}, stated=9)
+    unsure = replace(TOKYO, body={**TOKYO.body, "confidence": 0.1})
+    draft = found(sure, unsure)
+    assert pointed(draft) == {sure.address: unsure.address}
+    assert draft is not None
+    shown = draft.summary.args
+    assert (shown["confidence_1"], shown["stated_1"], shown["confidence_2"], shown["stated_2"]) == (0.99, 9, 0.1, 1)
+
+
+def test_a_historical_value_that_arrives_late_does_not_become_the_latest() -> None:
+    since_may = make_grain("Berlin", at=NOW - 9 * DAY_MS, valid_from=NOW - 9 * DAY_MS)
+    late = make_grain("Rome", at=NOW, valid_from=NOW - 400 * DAY_MS)
+    assert pointed(found(since_may, late)) == {late.address: since_may.address}
+
+
+def test_a_fact_of_another_relation_or_subject_is_never_touched() -> None:
+    others = make_grain("Berlin", relation="works_in"), make_grain("Oslo", subject="kim")
+    assert set(pointed(found(BERLIN, TOKYO, *others))) == {BERLIN.address}
 
 
 def test_values_that_differ_to_a_reader_contradict() -> None:

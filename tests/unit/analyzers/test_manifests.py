@@ -6,34 +6,63 @@ import re
 
 import pytest
 
-from provenloop.analyzers import ANALYZERS
+from provenloop.analyzers import ALL_ANALYZERS, ANALYZERS
 from provenloop.analyzers.contract import Analyzer, Parameter
 from provenloop.domain.recommendation import family_of
 from provenloop.services.texts import TEMPLATES
 
 PARAMETERS = [
     pytest.param(parameter, id=f"{analyzer.manifest.id} {parameter.name}")
-    for analyzer in ANALYZERS
+    for analyzer in ALL_ANALYZERS
     for parameter in analyzer.manifest.parameters
 ]
 
 
-def test_ids_are_versioned_and_families_are_unique() -> None:
+#: In the order in which a pass runs them: id, tier, on by default, auto-apply, needs, metric.
+ROSTER = [
+    ("loop.tool_failure/1", "T0", True, "never", (), "tool_error_recurrence"),
+    ("loop.duplicate_sweep/1", "T1", True, "structural", (), "duplicate_recurrence"),
+    ("loop.contradiction_sweep/1", "T0", True, "never", (), "contradiction_recurrence"),
+    ("loop.fork_surfacing/1", "T0", True, "never", (), None),
+    ("loop.staleness/1", "T0", True, "never", (), None),
+    ("loop.skill_stall/1", "T0", True, "never", (), None),
+    ("loop.goal_stagnation/1", "T0", False, "never", (), None),
+    ("loop.cold_grains/1", "T0", True, "never", ("telemetry",), None),
+    ("loop.coverage_gap/1", "T0", True, "never", ("telemetry",), None),
+    ("loop.budget_pressure/1", "T0", True, "never", ("telemetry",), None),
+    ("loop.outcome_review/1", "T0", True, "never", (), None),
+    ("loop.retention_sweep/1", "T0", False, "never", (), None),
+]
+
+
+def test_the_roster_is_twelve_analyzers_in_their_order() -> None:
+    manifests = [analyzer.manifest for analyzer in ALL_ANALYZERS]
+    assert [(m.id, m.tier, m.default_on, m.auto_apply, m.needs, m.metric) for m in manifests] == ROSTER
+
+
+def test_a_pass_runs_some_of_the_roster_in_its_order() -> None:
     ids = [analyzer.manifest.id for analyzer in ANALYZERS]
-    assert ids == ["loop.tool_failure/1", "loop.contradiction_sweep/1"]
+    assert ids == [row[0] for row in ROSTER if row[0] in ids]
+
+
+def test_ids_are_versioned_and_families_are_unique() -> None:
+    ids = [analyzer.manifest.id for analyzer in ALL_ANALYZERS]
     assert len({family_of(name) for name in ids}) == len(ids)
 
 
-@pytest.mark.parametrize("analyzer", ANALYZERS, ids=lambda analyzer: analyzer.manifest.id)
+@pytest.mark.parametrize("analyzer", ALL_ANALYZERS, ids=lambda analyzer: analyzer.manifest.id)
 def test_a_manifest_is_complete(analyzer: Analyzer) -> None:
     manifest = analyzer.manifest
     assert re.fullmatch(r"loop\.[a-z_]+/[1-9]", manifest.id)
     assert manifest.title
     assert manifest.line.endswith(".")
-    assert (manifest.trust, manifest.auto_apply) == ("builtin", "never")
+    assert manifest.trust == "builtin"
+    assert manifest.sources
+    assert bool(manifest.kinds) == bool({"cluster", "grain", "aged"} & set(manifest.sources))
     assert manifest.defaults().keys() == {parameter.name for parameter in manifest.parameters}
     assert any(
-        template.startswith(family_of(manifest.id).removeprefix("loop.").split("_")[0]) for template in TEMPLATES
+        template.startswith(family_of(manifest.id).removeprefix("loop.").split("_", maxsplit=1)[0])
+        for template in TEMPLATES
     )
 
 

@@ -15,6 +15,8 @@ from provenloop.domain.instants import (
     day_start_ms,
     days_before,
     format_instant,
+    iso_week,
+    next_week_start_ms,
     parse_instant,
     utc_day,
 )
@@ -145,3 +147,25 @@ def test_days_are_counted_over_months_and_leap_days() -> None:
 def test_what_is_no_day_is_refused(day: str) -> None:
     with pytest.raises(InstantError):
         day_start_ms(day)
+
+
+@pytest.mark.parametrize(
+    ("text", "week"),
+    [
+        ("2027-01-15T08:00:00Z", "2027-W02"),
+        ("2027-01-17T23:59:59.999Z", "2027-W02"),
+        ("2027-01-18T00:00:00Z", "2027-W03"),
+        ("2027-01-03T12:00:00Z", "2026-W53"),
+        ("2024-12-30T00:00:00Z", "2025-W01"),
+        ("2027-01-18T01:00:00+02:00", "2027-W02"),
+    ],
+)
+def test_a_week_is_the_iso_week_in_utc(text: str, week: str) -> None:
+    assert iso_week(parse_instant(text)) == week
+
+
+@given(plausible)
+def test_the_next_week_starts_at_the_first_instant_with_another_week(at: int) -> None:
+    start = next_week_start_ms(at)
+    assert at < start <= at + 7 * 86_400_000
+    assert iso_week(start - 1) == iso_week(at) != iso_week(start)
