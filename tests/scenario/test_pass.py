@@ -88,6 +88,12 @@ def test_a_second_pass_over_the_same_finds_nothing_new(found: Desk) -> None:
     assert outcome_of(run, "new_grains", "proposed", "deduped", "stored", "refreshed") == (0, 2, 2, 0, 0)
 
 
+def test_a_full_sweep_looks_once_at_what_is_new(desk: Desk) -> None:
+    desk.record(*make_calls(5), make_fact("Oslo"), make_fact("Rome"))
+    run = desk.run(full_sweep=True)
+    assert outcome_of(run, "proposed", "deduped", "stored", "refreshed") == (2, 0, 2, 0)
+
+
 def test_two_signatures_two_relations_and_two_namespaces_are_findings_of_their_own(desk: Desk) -> None:
     desk.record(
         *make_calls(3, name="a", error="card declined"),

@@ -37,13 +37,14 @@ class Examining:
     planted: dict[Due, None] = field(default_factory=dict)
     skipped: list[Mapping[str, str]] = field(default_factory=list)
     is_cut_short: bool = False
+    _looked_at: set[str] = field(default_factory=set)
 
     @property
     def _now(self) -> int:
         return self.views.now
 
     def look_at(self, setting: Setting, groups: Groups, due: Sequence[Due] = ()) -> None:
-        """Look at the groups of one analyzer: those collected, and those that fell due."""
+        """Look at the groups of one analyzer: those collected, and those that fell due; at each once a pass."""
         manifest = setting.analyzer.manifest
         wanted: dict[tuple[Source, str], None] = dict.fromkeys(groups.of(manifest))
         for row in due:
@@ -51,10 +52,14 @@ class Examining:
             if row.what == DUE_GROUP and family == setting.family:
                 wanted[source_of(manifest, group), group] = None
         for source, group in wanted:
+            ref = group_ref(setting.family, group)
+            if ref in self._looked_at:
+                continue
             if self.spent():
                 self.is_cut_short = True
                 self._plant(self._now, setting, group)
             else:
+                self._looked_at.add(ref)
                 self._look_at(setting, source, group)
 
     def _look_at(self, setting: Setting, source: Source, group: str) -> None:
