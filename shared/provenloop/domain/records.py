@@ -39,7 +39,8 @@ class BeforeImage:
     """How one grain was before an apply, and which ``head_rev`` the apply left.
 
     ``before`` holds head fields only, or None where the grain did not exist; ``history_rev`` names the history row
-    that keeps the old body where the body changed. ``left_stated`` is the counter the apply left on a created grain.
+    that keeps the old body where the body changed. ``left_stated`` is the counter the apply left on a created grain, or
+    on one that others were merged into; ``gained`` is how many statements such a merge brought, None without one.
     """
 
     address: str
@@ -47,6 +48,7 @@ class BeforeImage:
     before: Mapping[str, Any] | None
     history_rev: int | None = None
     left_stated: int = 1
+    gained: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ tells, and the set is built again with what was found.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from provenloop.domain.address import Addresses
@@ -15,6 +15,7 @@ from provenloop.domain.commit import Change, ChangeOp
 from provenloop.domain.errors import InvalidInputError, TargetChangedError
 from provenloop.domain.events import FactEvent, prepare
 from provenloop.domain.grain import Grain, GrainDraft, text_of
+from provenloop.domain.merging import merged
 from provenloop.domain.proposal import NewFact, Operation, Proposal, TextRef, plain, refs_of
 from provenloop.domain.records import BeforeImage, History
 from provenloop.services.ports import Put, Replace, Require, Write
@@ -35,8 +36,12 @@ class ChangeSet:
 
 def addresses_read(proposal: Proposal) -> frozenset[str]:
     """Every grain that applying needs to see: targets, and grains whose text is used."""
-    named = {address for operation in proposal.operations for address in operation.expects}
+    named = {address for operation in proposal.operations for address in (*operation.expects, *_named(operation))}
     return frozenset(named | {ref.grain for ref in refs_of(proposal)})
+
+
+def _named(operation: Operation) -> Iterator[str]:
+    return (address for address in (operation.target, operation.into) if address is not None)
 
 
 def require_unchanged(proposal: Proposal, grains: Mapping[str, Grain]) -> None:
@@ -51,6 +56,7 @@ def require_unchanged(proposal: Proposal, grains: Mapping[str, Grain]) -> None:
         for address, head_rev in operation.expects.items()
         if not _is_as_expected(grains.get(address), head_rev)
     }
+    gone |= {address for operation in proposal.operations for address in _named(operation) if address not in grains}
     gone |= {
         ref.grain for ref in refs_of(proposal) if ref.grain not in grains or not text_of(grains[ref.grain], ref.field)
     }
@@ -78,30 +84,75 @@ def build_change_set(proposal: Proposal, context: ChangeContext) -> ChangeSet:
     """The grain writes of a proposal.
 
     Raises:
-        InvalidInputError: an operation that has no execution.
+        InvalidInputError: an operation that has no execution, a merge of grains of different kinds or namespaces, or a
+            grain that would be written twice.
     """
     result = ChangeSet()
     required: set[str] = set()
+    merges: dict[str, list[str]] = {}
     for operation in proposal.operations:
         if operation.op == "ADD" and operation.fact is not None:
             _add(result, operation.fact, context)
         elif operation.op == "POINT" and operation.target and operation.into:
             _point(result, operation, context, required)
+        elif operation.op == "MERGE" and operation.target and operation.into:
+            merges.setdefault(operation.into, []).append(operation.target)
         else:
             raise InvalidInputError(f"{operation.op} cannot be applied", field="proposal")
+    for into, targets in merges.items():
+        _merge(result, context.grains[into], [context.grains[target] for target in targets], context)
+    _require_apart(result)
     return result
+
+
+def _require_apart(result: ChangeSet) -> None:
+    """One transaction cannot write one grain twice."""
+    written = [
+        write.entity.address
+        for write in result.writes
+        if isinstance(write, Put | Replace | Require) and isinstance(write.entity, Grain)
+    ]
+    if len(set(written)) < len(written):
+        raise InvalidInputError("one grain would be changed twice", field="proposal")
+
+
+def _merge(result: ChangeSet, kept: Grain, losers: Sequence[Grain], context: ChangeContext) -> None:
+    """Point grains at the one that is kept, which takes over what only they have and counts their statements."""
+    if any((loser.kind, loser.namespace) != (kept.kind, kept.namespace) for loser in losers):
+        raise InvalidInputError("only grains of one kind and one namespace can be merged", field="proposal")
+    for loser in losers:
+        _point_away(result, loser, kept, context)
+    outcome = merged(kept, losers)
+    after = replace(outcome.grain, head_rev=kept.head_rev + 1, seq=context.seq)
+    result.writes += [Put(History(kept)), Replace(after, expected=kept.head_rev, restated=outcome.stated)]
+    result.images.append(
+        BeforeImage(
+            kept.address,
+            after.head_rev,
+            {},
+            history_rev=kept.head_rev,
+            left_stated=kept.stated + outcome.stated,
+            gained=outcome.stated,
+        )
+    )
+    result.changes.append(Change("merge", kept.kind, kept.address, kept.namespace))
+    result.changed.append(kept.address)
 
 
 def _point(result: ChangeSet, operation: Operation, context: ChangeContext, required: set[str]) -> None:
     """Supersede a grain by one that exists."""
     loser, winner = context.grains[operation.target or ""], context.grains[operation.into or ""]
+    _point_away(result, loser, winner, context)
+    if winner.address not in required:
+        required.add(winner.address)
+        result.writes.append(Require(winner, expected=winner.head_rev))
+
+
+def _point_away(result: ChangeSet, loser: Grain, winner: Grain, context: ChangeContext) -> None:
     after = replace(
         loser, state="superseded", superseded_by=winner.address, head_rev=loser.head_rev + 1, seq=context.seq
     )
     result.writes.append(Replace(after, expected=loser.head_rev))
-    if winner.address not in required:
-        required.add(winner.address)
-        result.writes.append(Require(winner, expected=winner.head_rev))
     result.images.append(BeforeImage(loser.address, after.head_rev, _head_fields(loser)))
     result.changes.append(Change("point", loser.kind, loser.address, loser.namespace))
     result.changed.append(loser.address)

@@ -47,7 +47,8 @@ class Replace:
     """Store a new version of something whose stored revision must be ``expected``.
 
     A grain's counters stay as they are, since others may be moving them, unless ``counters`` says to set them too;
-    ``restated`` counts that many more statements, the last at the grain's ``last_stated_at``. ``stated`` is the
+    ``restated`` counts that many more statements (fewer, where it is negative), the last at the grain's
+    ``last_stated_at``. ``stated`` is the
     grain's counter, where it must hold.
     """
 

@@ -101,7 +101,7 @@ def _changed_since(image: BeforeImage, grain: Grain | None) -> bool:
     """Whether somebody wrote to the grain after the apply. Gone and forgotten grains count as undone."""
     if grain is None or grain.state == "forgotten":
         return False
-    created = image.before is None or image.history_rev is not None
+    created = image.gained is None and (image.before is None or image.history_rev is not None)
     return grain.head_rev != image.left_rev or (created and grain.stated != image.left_stated)
 
 
@@ -118,13 +118,24 @@ def _inverse(plan: Plan) -> Restored:
             earlier = plan.histories.get(image.address)
             if earlier is None:
                 raise IntegrityError("the earlier version of a grain is missing")
-            undo = Replace(earlier, expected=image.left_rev, counters=True, stated=image.left_stated)
-            result.writes += [undo, Remove(History(earlier))]
+            result.writes += [_back_to(earlier, grain, image), Remove(History(earlier))]
             _note(result, earlier, "restore", result.restored)
         else:
             result.writes.append(Replace(replace(grain, **image.before), expected=image.left_rev))
             _note(result, grain, "restore", result.restored)
     return result
+
+
+def _back_to(earlier: Grain, grain: Grain, image: BeforeImage) -> Replace:
+    """The earlier version again. Of a merge only the statements that it brought are taken back: what was stated since
+    stays counted.
+    """
+    if image.gained is None:
+        return Replace(earlier, expected=image.left_rev, counters=True, stated=image.left_stated)
+    is_untouched = grain.stated == image.left_stated
+    last = earlier if is_untouched else grain
+    back = replace(earlier, last_stated_at=last.last_stated_at, place=last.place)
+    return Replace(back, expected=image.left_rev, restated=-image.gained, stated=grain.stated)
 
 
 def _note(result: Restored, grain: Grain, op: ChangeOp, names: list[str]) -> None:
