@@ -52,6 +52,8 @@ def test_every_operation_answers_as_promised(api: Api) -> None:
     asked(api, "show_grain", {**MEMORY, "address": recorded["events"][0]["address"]})
     asked(api, "show_grain", {**MEMORY, "address": recorded["events"][7]["address"]})
     asked(api, "show_entity", {**MEMORY, "namespace": "shared", "subject": "CHECKOUT"})
+    asked(api, "recall", query={"subject": "checkout"})
+    asked(api, "show_telemetry")
     assert asked(api, "verify_audit")["ok"] is True
 
 

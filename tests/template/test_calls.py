@@ -132,7 +132,14 @@ def _work(runner: httpx.Client) -> None:
     run = _ok(runner.post(f"{memory}/loop/run", json={"full_sweep": True}))["run"]
     for asked in ("question=anything", "relation=status", "subject=nobody"):
         _ok(runner.get(f"{memory}/recall?{asked}"))
-    for rest in ("loop/health", "loop/analyzers", f"loop/runs/{run}", f"grains/{fact['address']}", "audit/verify"):
+    for rest in (
+        "loop/health",
+        "loop/telemetry",
+        "loop/analyzers",
+        f"loop/runs/{run}",
+        f"grains/{fact['address']}",
+        "audit/verify",
+    ):
         _ok(runner.get(f"{memory}/{rest}"))
     assert runner.get(f"{memory}/audit").is_success
 

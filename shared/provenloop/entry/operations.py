@@ -144,6 +144,10 @@ OPERATIONS: tuple[Operation, ...] = (
         "Show how far the loop of this memory is.", "LoopHealthReply",
     ),
     Operation(
+        "show_telemetry", "loop_api", "GET", f"{MEMORY}/loop/telemetry", ("read",),
+        "Show what is recalled most, what is asked, and what finds nothing.", "TelemetryReply",
+    ),
+    Operation(
         "list_analyzers", "loop_api", "GET", f"{MEMORY}/loop/analyzers", ("read",),
         "List analyzers with their parameters.", "AnalyzersReply",
     ),

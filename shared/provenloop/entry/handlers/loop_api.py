@@ -14,7 +14,16 @@ from provenloop.entry.models.paths import AuditQuery, QueueQuery, RecallQuery
 from provenloop.entry.reply import Reply, json_lines_reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count
-from provenloop.services import audit_trail, findings_read, grain_read, loop_state, memories, review, tokens
+from provenloop.services import (
+    audit_trail,
+    findings_read,
+    grain_read,
+    loop_state,
+    memories,
+    review,
+    telemetry_read,
+    tokens,
+)
 from provenloop.services import recall as recall_service
 from provenloop.services.record_use import Telemetry
 
@@ -125,6 +134,12 @@ def show_run(request: Request) -> Reply:
 def loop_health(request: Request) -> Reply:
     """How far the loop of the memory is."""
     return json_reply(loop_state.health(request.wiring.store, request.call))
+
+
+def show_telemetry(request: Request) -> Reply:
+    """How memory was used."""
+    answer = telemetry_read.show_telemetry(request.wiring.store, request.call, request.wiring.telemetry)
+    return json_reply(answer)
 
 
 def list_analyzers(request: Request) -> Reply:

@@ -120,6 +120,46 @@ class RecallReply(WireModel):
     results: list[RecalledGrain]
 
 
+class RecalledOften(WireModel):
+    """A grain and how often it was read in the window."""
+
+    reads: int
+    grain: Grain
+
+
+class AskedOften(WireModel):
+    """A question, how often it was asked in the window, and how often nothing was found.
+
+    A question in free text has a text; a look-up has the subject, the relation, or both.
+    """
+
+    address: str
+    namespace: str
+    text: str | None
+    subject: str | None
+    relation: str | None
+    asked: int
+    empty: int
+
+
+class Assemblies(WireModel):
+    """Contexts that agents assembled in the window, and how many of them dropped something."""
+
+    assembled: int
+    overflowed: int
+
+
+class TelemetryReply(WireModel):
+    """How memory was used in the last 30 UTC days, as far as passes have counted it."""
+
+    mode: Literal["off", "aggregate", "full"]
+    first_day: Annotated[str, Field(json_schema_extra={"format": "date"})]
+    last_day: Annotated[str, Field(json_schema_extra={"format": "date"})]
+    most_recalled: Annotated[list[RecalledOften], Field(description="Most read first.")]
+    questions: Annotated[list[AskedOften], Field(description="Most asked first.")]
+    assemblies: Assemblies
+
+
 class EntityReply(WireModel):
     """All facts about one subject, latest last; superseded ones are among them."""
 
