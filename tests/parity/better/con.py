@@ -39,7 +39,7 @@ BETTER: Mapping[str, Answers] = {
     "con.backdated": {},
     "con.confidence": {4: done("applied"), 5: kept("Rome", grain="f2", confidence=0.1)},
     "con.multi-owner": {},
-    "con.object.json": {2: ran(stored=0), 3: cards()},
+    "con.object.json": _ONE_SPELLING,
     "con.pending.healed": {
         4: ran(stored=0),
         5: cards(conflict(_ANN, status="expired")),

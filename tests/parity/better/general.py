@@ -196,7 +196,7 @@ def _stuck(scenario: Scenario) -> Iterator[Card]:
 
 def _one_gap(scenario: Scenario) -> Answers | None:
     """8.6: what was asked and not answered is a gap, in whatever way it was asked."""
-    return one_pass(scenario, (card("coverage_gap", "medium", "entity:coverage/*"),))
+    return one_pass(scenario, (card("coverage_gap", "medium", "query:*"),))
 
 
 def _not_known(scenario: Scenario) -> Answers | None:

@@ -25,7 +25,6 @@ def stuck_goal(name: str) -> Card:
     return card("goal_stagnation", "low", f"entity:goals/{name}")
 
 
-_COLD = card("cold_grains", "low", "entity:cold")
 _REFUSED: Answers = {0: refused("PVL-E011"), 1: ran(new_grains=0, stored=0), 2: cards()}
 _FOUND: Answers = {1: ran(stored=1), 2: cards(expired_fact("f1"))}
 
@@ -45,8 +44,8 @@ BETTER: Mapping[str, Answers] = {
     "goal.finished": {3: ran(stored=0), 4: cards()},
     "goal.touched": {3: ran(stored=1), 4: cards(stuck_goal("a"))},
     "skill.advisory": {2: refused(), 3: ANYTHING, 4: refused(), 5: done("rejected")},
-    "skill.missing": {4: cards(card("skill_stall", "*", "entity:skills/a"))},
-    # One version has no slope.
+    # What was never measured says nothing of the skill, and one version has no slope.
+    "skill.missing": {},
     "skill.plateau-high": {},
     "keep.cap": {6: cards_about("retention_sweep", overdue("applied"), overdue())},
     "keep.evidence": {},

@@ -8,12 +8,12 @@ from tests.parity.better.tool import lesson
 from tests.parity.runner.expected import Answers, card, cards, ran
 
 _QUESTION = "refund policy for islands"
-_COLD = card("cold_grains", "low", "entity:cold")
+_COLD = card("cold_grains", "low", "entity:cold_grains")
 _NONE: Answers = {2: ran(stored=0), 3: cards()}
 
 
-_GAP = card("coverage_gap", "medium", f"entity:coverage/{_QUESTION}")
-_ANY_GAP = card("coverage_gap", "medium", "entity:coverage/*")
+_GAP = card("coverage_gap", "medium", f"query:{_QUESTION}")
+_ANY_GAP = card("coverage_gap", "medium", "query:*")
 
 BETTER: Mapping[str, Answers] = {
     "cold.latest": _NONE,

@@ -75,6 +75,8 @@ def tally(cards: Iterable[Card]) -> Counter[Card]:
     return Counter({card: 1 if card.analyzer in GATHERED else n for card, n in counts.items()})
 
 
+#: Analyzers whose target says nothing more: a memory has one budget; a revert names in its proposal what it reverts.
+_ONE_TARGET = frozenset({"budget_pressure", "outcome_review"})
 #: Analyzers that count the same thing in both systems.
 _COUNTED = frozenset({"tool_failure", "contradiction_sweep"})
 
@@ -84,19 +86,22 @@ _GOAL_CHARS = 200
 
 
 def plain_target(analyzer: str, target: str, namespace: str = "") -> str:
-    """A target without what only one of the systems puts in: spelling, batch, namespace of a fork."""
+    """A target without what only one of the systems puts in: spelling, batch, kind, the namespace beside a subject.
+
+    Args:
+        namespace: of the recommendation, where the target may name it as well.
+    """
     scheme, _, opaque = target.partition(":")
     opaque = normalise(opaque)
-    if analyzer in GATHERED:
-        opaque = opaque.partition("/")[0]
-    elif analyzer == "retention_sweep":
+    within = opaque.removeprefix(f"{normalise(namespace)}/") if namespace else opaque
+    if analyzer in GATHERED or analyzer in _ONE_TARGET:
+        return f"{scheme}:{analyzer}"
+    if analyzer == "retention_sweep":
         opaque = "/".join(opaque.split("/")[:2])
-    elif analyzer == "fork_surfacing" and namespace:
-        opaque = opaque.removeprefix(f"{normalise(namespace)}/")
+    elif analyzer == "fork_surfacing":
+        opaque = within
     elif analyzer == "coverage_gap":
-        opaque = "coverage/" + normalise(opaque.rpartition("coverage/")[2])
+        return "query:" + normalise(within.removeprefix("coverage/"))
     elif analyzer == "goal_stagnation":
         opaque = opaque[:_GOAL_CHARS].strip()
-    elif analyzer == "budget_pressure":
-        opaque = "budget"
     return f"{scheme}:{opaque}"
