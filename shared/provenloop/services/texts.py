@@ -22,6 +22,7 @@ TEMPLATES: Mapping[str, str] = {
     "goal.stagnation": "{goal} has been active for {age_days} days and stands at {progress}",
     "cold.grain": "{count} facts were not recalled, the oldest about {oldest}; {named} are named, {rest} are not",
     "coverage.gap": "{empty} of {asked} times ({percent} %) no answer was found to: {question}",
+    "coverage.look_up": "{empty} of {asked} times ({percent} %) nothing was found for {relation} of {subject}",
     "budget.pressure": "{overflowed} of {assembled} contexts ({percent} %) dropped something for want of room",
     "retention.overdue": (
         "{named} grains of {namespace} are older than {max_age_days} days, the oldest from {oldest}; {rest} more follow"

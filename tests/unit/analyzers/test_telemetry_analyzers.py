@@ -15,7 +15,7 @@ from tests.builders import NOW
 from tests.grains import make_kind
 
 GAP, PRESSURE = CoverageGap(), BudgetPressure()
-QUESTION = make_kind("observation", {"text": "where is the parcel?"})
+QUESTION = make_kind("question", {"text": "where is the parcel?"})
 DAY_ENDS = NOW + 9
 
 
@@ -40,6 +40,22 @@ def test_a_question_that_mostly_finds_nothing_is_advice_that_cites_it() -> None:
     assert draft.evidence == (QUESTION.address,)
     assert draft.proposal.advice == {"question": text, "asked": 5, "empty": 4}
     assert draft.summary.args["percent"] == 80
+
+
+def test_a_look_up_that_finds_nothing_is_a_question_too() -> None:
+    about = make_kind("question", {"subject": "sam", "relation": "lives_in"}, address="a" * 64)
+    [draft] = asked(4, 4, question=about).drafts
+    subject, relation = TextRef("a" * 64, "subject"), TextRef("a" * 64, "relation")
+    assert draft.target.parts == ("shared", subject, relation)
+    assert draft.proposal.advice == {"subject": subject, "relation": relation, "asked": 4, "empty": 4}
+    assert (draft.summary.template, draft.evidence) == ("coverage.look_up", ("a" * 64,))
+
+
+def test_a_look_up_that_names_only_a_relation_says_so() -> None:
+    about = make_kind("question", {"relation": "lives_in"}, address="a" * 64)
+    [draft] = asked(4, 4, question=about).drafts
+    assert draft.target.parts == ("shared", TextRef("a" * 64, "relation"))
+    assert draft.summary.args["subject"] == "any subject"
 
 
 @pytest.mark.parametrize(
