@@ -22,6 +22,7 @@ from provenloop.analyzers.contract import (
     no_marks,
 )
 from provenloop.analyzers.reading import (
+    CUT_DIGEST,
     SHOWN_VALUES,
     by_value,
     earliest_first,
@@ -114,7 +115,7 @@ def _spellings(group: str, parts: tuple[str, ...], live: Sequence[Grain]) -> Ite
 
 def _near(view: NearView, threshold: float, now: int, marks: Marks) -> Examination:
     """One finding where the observation is the earliest of a group."""
-    texts = {grain.address: grain for grain in view.texts if grain.is_live(now) and text_of(grain, "text")}
+    texts = {grain.address: grain for grain in view.texts if grain.is_live(now) and _is_comparable(grain)}
     due = next_validity(view.texts, now)
     own = texts.get(view.group)
     if own is None or was_read_before(texts.values(), marks(own.namespace, (own.address,))):
@@ -123,6 +124,11 @@ def _near(view: NearView, threshold: float, now: int, marks: Marks) -> Examinati
     found = [(seed, *members) for seed, members in groups(items, threshold).groups if seed.address == own.address]
     drafts = [_alike(view, [texts[item.address] for item in group], threshold) for group in found]
     return Examination(tuple(drafts), due)
+
+
+def _is_comparable(grain: Grain) -> bool:
+    """Whether an observation's whole text is there; of one that was stored cut, nobody can tell what the rest says."""
+    return bool(text_of(grain, "text")) and CUT_DIGEST not in grain.body
 
 
 def _item(grain: Grain) -> Item:

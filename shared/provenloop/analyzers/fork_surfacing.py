@@ -28,11 +28,11 @@ from provenloop.analyzers.reading import (
     next_validity,
     shown_values,
     step,
-    value_key,
+    value_of,
     was_read_before,
 )
 from provenloop.domain.errors import AnalyzerError
-from provenloop.domain.grain import Grain, text_of
+from provenloop.domain.grain import Grain
 from provenloop.domain.proposal import MAX_OPERATIONS, Proposal, TextRef
 from provenloop.domain.recommendation import MAX_EVIDENCE, Draft, Summary, Target
 
@@ -123,7 +123,7 @@ def _drafts(
 
 def _draft(parts: tuple[str, ...], forked: Grain, live: Sequence[Grain]) -> Draft:
     kept = live[-1]
-    others = [grain for grain in live if _value(grain) != _value(kept)]
+    others = [grain for grain in live if value_of(grain) != value_of(kept)]
     values = by_value(live)
     return Draft(
         parts=parts,
@@ -147,7 +147,3 @@ def _draft(parts: tuple[str, ...], forked: Grain, live: Sequence[Grain]) -> Draf
         count=len(live),
         confidence=0.8,
     )
-
-
-def _value(grain: Grain) -> str:
-    return value_key(text_of(grain, "object"))

@@ -16,6 +16,8 @@ from provenloop.domain.recommendation import Argument
 from provenloop.domain.text import normalise, normalise_relation
 
 SHOWN_VALUES = 8
+#: The field of a body that is there where its text was stored cut: the digest of the whole.
+CUT_DIGEST = "full_sha256"
 
 #: Namespace, subject and relation in the forms under which their spellings meet; the namespace is exact.
 ClusterKey = tuple[str, str, str]
@@ -43,11 +45,18 @@ def facts_by_cluster(grains: Iterable[Grain]) -> Mapping[ClusterKey, Sequence[Gr
     return {key: groups[key] for key in sorted(groups)}
 
 
+def value_of(fact: Grain) -> str:
+    """The form of a fact's object under which its spellings meet. Of one that was stored cut, the rest is told apart by
+    its digest: two long values of one beginning are not one value.
+    """
+    return value_key(text_of(fact, "object")) + text_of(fact, CUT_DIGEST)
+
+
 def by_value(facts: Iterable[Grain]) -> Mapping[str, Sequence[Grain]]:
     """Facts grouped by the meaning of their objects, each group in the order given."""
     values: dict[str, list[Grain]] = {}
     for grain in facts:
-        values.setdefault(value_key(text_of(grain, "object")), []).append(grain)
+        values.setdefault(value_of(grain), []).append(grain)
     return values
 
 

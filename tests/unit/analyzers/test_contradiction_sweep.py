@@ -139,6 +139,12 @@ def test_json_values_that_differ_or_are_no_json_contradict(left: str, right: str
     assert found(make_grain(left), make_grain(right)) is not None
 
 
+def test_long_values_of_one_beginning_contradict() -> None:
+    left, right = (make_grain("x" * 90, address=n * 64, body={"full_sha256": n * 64}) for n in "12")
+    assert found(left, right) is not None
+    assert found(left, replace(right, body=left.body)) is None
+
+
 def test_a_value_that_ends_is_shown_with_its_end() -> None:
     draft = found(BERLIN, replace(TOKYO, valid_to=NOW + DAY_MS))
     assert draft is not None

@@ -128,6 +128,12 @@ def test_facts_without_a_text_are_left_alone() -> None:
     assert examined(*bare).drafts == ()
 
 
+def test_long_values_that_were_stored_cut_are_one_only_when_the_whole_was_one() -> None:
+    left, right = (make_grain("x" * 90, address=letter * 64, body={"full_sha256": "1" * 64}) for letter in "ab")
+    assert found(left, right) is not None
+    assert found(left, replace(right, body={**right.body, "full_sha256": "2" * 64})) is None
+
+
 def test_two_groups_of_one_subject_are_findings_of_their_own() -> None:
     drafts = examined(FIRST, SECOND, make_grain("tea", relation="likes"), make_grain("TEA", relation="likes")).drafts
     assert [draft.parts for draft in drafts] == [("sam", "likes", "tea"), ("sam", "lives_in", "berlin")]
@@ -269,8 +275,9 @@ def test_every_pair_of_a_group_qualifies_not_a_chain() -> None:
         replace(NEWER, valid_to=NOW),
         replace(NEWER, state="superseded"),
         replace(NEWER, body={}),
+        replace(NEWER, body={**NEWER.body, "full_sha256": "1" * 64}),
     ],
-    ids=["namespace", "expired", "superseded", "no text"],
+    ids=["namespace", "expired", "superseded", "no text", "stored cut"],
 )
 def test_what_is_elsewhere_or_does_not_hold_is_no_near_duplicate(other: Grain) -> None:
     assert near(OLDER, OLDER, other).drafts == ()
