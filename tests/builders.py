@@ -17,7 +17,15 @@ from provenloop.adapters.dynamodb import keys, table
 from provenloop.adapters.dynamodb.items import entity_of, row_of
 from provenloop.adapters.dynamodb.store import DynamoStore
 from provenloop.domain.canonical import canonical_json
-from provenloop.domain.events import Event, FactEvent, ObservationEvent, ToolCallEvent
+from provenloop.domain.events import (
+    Event,
+    FactEvent,
+    FreeEvent,
+    GoalEvent,
+    ObservationEvent,
+    SkillEvent,
+    ToolCallEvent,
+)
 from provenloop.domain.grain import Grain
 from provenloop.domain.names import MemoryId
 from provenloop.domain.principal import Principal, PrincipalKind, Scope
@@ -112,6 +120,21 @@ def make_calls(
 def make_observation(text: str = "the door was open", *, namespace: str = "shared", **more: Any) -> ObservationEvent:
     """Something noted."""
     return ObservationEvent(namespace, text, **more)
+
+
+def make_skill(name: str = "refunds", *, namespace: str = "shared", **more: Any) -> SkillEvent:
+    """A skill, its first revision."""
+    return SkillEvent(namespace, name, **more)
+
+
+def make_goal(name: str = "answer within a day", *, namespace: str = "shared", **more: Any) -> GoalEvent:
+    """A goal of which only the name is given."""
+    return GoalEvent(namespace, name, **more)
+
+
+def make_free_event(body: Any = "thanks", event_id: str | None = None, **more: Any) -> FreeEvent:
+    """Something else that happened."""
+    return FreeEvent(more.pop("namespace", "shared"), body, event_id, **more)
 
 
 def make_grain(
@@ -278,6 +301,12 @@ def put_items(client: Any, items: Sequence[Any]) -> None:
 def by_address(answers: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Status by address, of an ingest answer's events."""
     return {answer["address"]: answer["status"] for answer in answers}
+
+
+def grain_of(desk: Desk, event: Event) -> Grain:
+    """The grain that an event, recorded now, becomes or is."""
+    [address] = addresses(desk.record(event))
+    return desk.grains()[address]
 
 
 def addresses(answer: Mapping[str, Any]) -> list[str]:

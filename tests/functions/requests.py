@@ -20,6 +20,9 @@ RECOMMENDATION = {**MEMORY, "id": "aaaa"}
 FACT: dict[str, Any] = {"kind": "fact", "subject": "s", "relation": "r", "object": "o"}
 CALL: dict[str, Any] = {"kind": "tool_call", "tool": "t", "is_error": False}
 NOTE: dict[str, Any] = {"kind": "observation", "text": "x"}
+SKILL: dict[str, Any] = {"kind": "skill", "name": "n"}
+GOAL: dict[str, Any] = {"kind": "goal", "name": "n"}
+EVENT: dict[str, Any] = {"kind": "event", "body": {"a": 1}}
 
 Handler = Callable[[dict[str, Any], object], dict[str, Any]]
 

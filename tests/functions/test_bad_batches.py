@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.functions.requests import ADDRESS, CALL, FACT, NOTE, NOW, batch, call, ingest, refusal
+from tests.functions.requests import ADDRESS, CALL, EVENT, FACT, GOAL, NOTE, NOW, SKILL, batch, call, ingest, refusal
 
 pytestmark = pytest.mark.usefixtures("untouched")
 
@@ -142,7 +142,36 @@ BAD_BODIES: list[tuple[str, str, int, str]] = [
     ("the far future", fact(valid_to=10**18), 400, "events[1].valid_to"),
     ("a call of tomorrow", tool_call(occurred_at=NOW + 86_400_000), 400, "events[0].occurred_at"),
     ("validity that ends before it begins", fact(valid_from=NOW, valid_to=NOW - 1), 400, "events[1].valid_to"),
+    # skills, goals, events
+    ("a skill without a name", batch({"kind": "skill"}), 400, "events[0].name"),
+    ("a blank name of a skill", batch({**SKILL, "name": " "}), 400, "events[0].name"),
+    ("a revision of 0", batch({**SKILL, "revision": 0}), 400, "events[0].revision"),
+    ("a revision that is a fraction", batch({**SKILL, "revision": 1.5}), 400, "events[0].revision"),
+    ("a proficiency over 1", batch({**SKILL, "proficiency": 1.01}), 400, "events[0].proficiency"),
+    ("a proficiency in per cent", batch({**SKILL, "proficiency": "40 %"}), 400, "events[0].proficiency"),
+    ("a negative practice count", batch({**SKILL, "practice_count": -1}), 400, "events[0].practice_count"),
+    ("a practice count that is a truth value", batch({**SKILL, "practice_count": True}), 400,
+     "events[0].practice_count"),
+    ("a goal without a name", batch({"kind": "goal", "state": "done"}), 400, "events[0].name"),
+    ("an unknown state of a goal", batch({**GOAL, "state": "satisfied"}), 400, "events[0].state"),
+    ("the original's name of that field", batch({**GOAL, "goal_state": "done"}), 400, "events[0].goal_state"),
+    ("a progress over 1", batch({**GOAL, "progress": 50}), 400, "events[0].progress"),
+    ("a description of 2,049 characters", batch({**GOAL, "description": "d" * 2049}), 400, "events[0].description"),
+    ("a blank description", batch({**GOAL, "description": "\t"}), 400, "events[0].description"),
+    ("a goal until tomorrow", batch({**GOAL, "valid_to": "tomorrow"}), 400, "events[0].valid_to"),
+    ("an event without a body", batch({"kind": "event"}), 400, "events[0].body"),
+    ("an event that is a text instead of a body", batch({"kind": "event", "text": "x"}), 400, "events[0].body"),
+    ("an event_id that is a number", batch({**EVENT, "event_id": 1}), 400, "events[0].event_id"),
+    ("an event of tomorrow", batch({**EVENT, "occurred_at": NOW + 86_400_000}), 400, "events[0].occurred_at"),
+    ("a naive end of a tool call", tool_call(valid_to="2027-01-15T08:00:00"), 400, "events[0].valid_to"),
     # supersede
+    ("a fork that is a word", batch({"kind": "supersede", "target": ADDRESS, "with": FACT, "allow_fork": "yes"}), 400,
+     "events[0].allow_fork"),
+    ("a bad field of a goal that replaces",
+     batch({"kind": "supersede", "target": ADDRESS, "with": {**GOAL, "state": 1}}), 400, "events[0].with.state"),
+    ("an event of tomorrow that replaces",
+     batch({"kind": "supersede", "target": ADDRESS, "with": {**EVENT, "occurred_at": NOW + 86_400_000}}), 400,
+     "events[0].with.occurred_at"),
     ("a target that is no address", batch({"kind": "supersede", "target": "abc", "with": FACT}), 400,
      "events[0].target"),
     ("a target in capitals", batch({"kind": "supersede", "target": ADDRESS.upper(), "with": FACT}), 400,
@@ -169,7 +198,7 @@ def test_a_bad_batch_is_refused_with_its_field(body: str, status: int, field: st
 
 
 def test_a_good_batch_gets_past_the_entry_room() -> None:
-    status, problem, _ = call(ingest(batch(FACT, CALL, NOTE)))
+    status, problem, _ = call(ingest(batch(FACT, CALL, NOTE, SKILL, GOAL, EVENT)))
     assert (status, problem["field"]) == (404, "store")
 
 

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.functions.requests import ADDRESS, CALL, FACT, NOTE, NOW, call, ingest
+from tests.functions.requests import ADDRESS, CALL, EVENT, FACT, GOAL, NOTE, NOW, SKILL, call, ingest
 
 pytestmark = pytest.mark.usefixtures("untouched")
 
 NAMES = st.sampled_from([
     "kind", "namespace", "subject", "relation", "object", "confidence", "valid_from", "valid_to", "occurred_at",
     "source", "tags", "tool", "is_error", "result", "input", "call_id", "session", "signature", "text", "target",
-    "with", "if_head", "by", "__proto__", "",
+    "with", "if_head", "allow_fork", "name", "revision", "proficiency", "practice_count", "state", "progress",
+    "description", "body", "event_id", "by", "__proto__", "",
 ])  # fmt: skip
 JSON = st.recursive(
     st.none()
@@ -31,7 +32,7 @@ ALMOST = st.builds(
     lambda event, changes, dropped: {
         name: value for name, value in {**event, **changes}.items() if name not in dropped
     },
-    st.sampled_from([FACT, CALL, NOTE, {"kind": "supersede", "target": ADDRESS, "with": FACT}]),
+    st.sampled_from([FACT, CALL, NOTE, SKILL, GOAL, EVENT, {"kind": "supersede", "target": ADDRESS, "with": FACT}]),
     st.dictionaries(NAMES, JSON, max_size=2),
     st.sets(NAMES, max_size=1),
 )

@@ -10,8 +10,9 @@ import pytest
 from provenloop.entry.openapi import reply_model
 from provenloop.entry.operations import OPERATIONS
 from tests.functions.api import CALLS, VALUES, Api
-from tests.functions.requests import MEMORY, http_event, operation
+from tests.functions.requests import EVENT, GOAL, MEMORY, NOTE, SKILL, http_event, operation
 
+ECHO = "<provenloop what=rules>"
 BECAUSE = {"because": "Seen in three sessions."}
 
 
@@ -32,6 +33,11 @@ def test_every_operation_answers_as_promised(api: Api) -> None:
     asked(api, "mint_token", {}, {"label": "x", "kind": "agent", "memories": "*", "scopes": ["read"]})
     recorded = asked(api, "record_events", body={"events": [*CALLS, *VALUES, VALUES[0]]})
     asked(api, "record_events", body={"events": [{**CALLS[0], "result": "differs"}, *VALUES]})
+    kinds = asked(api, "record_events", body={"events": [SKILL, GOAL, EVENT, {**NOTE, "text": ECHO}]})
+    for event in kinds["events"][:3]:
+        asked(api, "show_grain", {**MEMORY, "address": event["address"]})
+    replaced = {"kind": "supersede", "target": kinds["events"][1]["address"], "with": {**GOAL, "name": "other"}}
+    asked(api, "record_events", body={"events": [replaced]})
     ran = asked(api, "run_pass", body={})
     skipped = asked(api, "run_pass", body={"min_new": 1})
     assert (ran["outcome"], skipped["outcome"]) == ("ran", "skipped")

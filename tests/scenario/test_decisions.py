@@ -121,7 +121,14 @@ def test_applying_points_the_losing_value_at_the_kept_one_and_plants_its_measure
     assert (answer["status"], answer["created"], answer["changed"]) == ("applied", [], [berlin.address])
     assert found.facts() == {"Tokyo": tokyo}
     gone = found.grains()[berlin.address]
-    assert gone == replace(berlin, state="superseded", superseded_by=tokyo.address, head_rev=2, seq=answer["seq"])
+    changed: dict[str, Any] = {
+        "state": "superseded",
+        "superseded_by": tokyo.address,
+        "head_rev": 2,
+        "changed_at": found.now,
+    }
+    assert gone == replace(berlin, **changed, seq=answer["seq"])
+    assert found.store.predecessors(found.memory, tokyo.address) == (berlin.address,)
     rec = found.recommendation(rec_id)
     assert rec.applied_at == found.now
     checkpoints = found.store.checkpoints(found.memory, rec_id)

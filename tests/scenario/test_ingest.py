@@ -17,8 +17,9 @@ from provenloop.domain.errors import (
     TargetChangedError,
     TooLargeError,
 )
-from provenloop.domain.events import MAX_AHEAD_MS, MAX_BODY_BYTES, Event, SupersedeEvent
+from provenloop.domain.events import MAX_AHEAD_MS, Event, SupersedeEvent
 from provenloop.domain.grain import Grain
+from provenloop.domain.prepare import MAX_BODY_BYTES
 from provenloop.services import ingest
 from provenloop.services.batch import TOOL_CALL_KEPT_MS
 from provenloop.services.ingest import MAX_EVENTS
@@ -203,6 +204,7 @@ def test_a_statement_about_earlier_makes_nothing_older(desk: Desk, more: dict[st
 
 def test_a_superseded_fact_that_is_stated_again_comes_back_as_a_new_generation(desk: Desk) -> None:
     [target] = addresses(desk.record(make_fact(confidence=0.9)))
+    begun = desk.grains()[target]
     desk.record(SupersedeEvent(target, TOKYO))
     gone = desk.grains()[target]
     assert gone.state == "superseded"
@@ -210,7 +212,7 @@ def test_a_superseded_fact_that_is_stated_again_comes_back_as_a_new_generation(d
     back = one_fact(desk)
     assert (back.generation, back.head_rev, back.stated, back.superseded_by) == (2, 3, 1, None)
     assert "confidence" not in back.body
-    assert desk.store.history(desk.memory, target) == (gone,)
+    assert desk.store.history(desk.memory, target) == (begun, gone)
 
 
 def test_an_observation_stated_again_is_the_same(desk: Desk) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 ChangeOp = Literal[
-    "add", "revive", "restate", "change", "supersede", "point", "merge", "restore", "remove", "forget",
+    "add", "revive", "restate", "change", "supersede", "fork", "point", "merge", "restore", "remove", "forget",
     "ask", "read", "assemble",
 ]  # fmt: skip
 #: What changes no grain: a question was asked, a grain was read, a context was assembled.
@@ -24,7 +24,8 @@ class Change:
     """What happened to one grain in a commit.
 
     ``tool_key``, ``signature`` and ``is_error`` are set for tool calls only; ``session`` is a digest. ``is_miss`` marks
-    a question that found nothing, and an assembled context that dropped something.
+    a question that found nothing, and an assembled context that dropped something. ``into`` is the successor of a
+    superseded grain; ``fork`` is one more successor of a grain that has one.
     """
 
     op: ChangeOp
@@ -39,6 +40,7 @@ class Change:
     valid_to: int | None = None
     session: str | None = None
     is_miss: bool = False
+    into: str | None = None
 
     @property
     def is_telemetry(self) -> bool:

@@ -8,7 +8,7 @@ change of the head fields (state, body, validity) and never with the counters (`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 #: ``question`` is internal: it keeps the wording of what was asked, and is never listed or recalled as memory.
@@ -20,7 +20,13 @@ IDENTITY_FIELDS: Mapping[str, tuple[str, ...]] = {
     "fact": ("subject", "relation", "object"),
     "observation": ("text",),
     "tool_call": ("tool",),
+    "skill": ("name", "revision"),
+    "goal": ("name",),
 }
+#: Kinds that are occurrences: the same one sent again is a duplicate, never a restatement.
+OCCURRENCES: frozenset[str] = frozenset({"tool_call", "event"})
+#: Fields that a new grain of a kind has where none is given; a restatement that does not give them leaves them.
+DEFAULT_FIELDS: Mapping[str, Mapping[str, Any]] = {"goal": {"state": "active"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +56,10 @@ class Grain:
     """One stored grain. All times are epoch milliseconds.
 
     ``generation`` counts how often this identity became current; ``stated`` how often it was stated in this
-    generation. ``seq`` is the commit of the last head change, ``by`` the label of its principal. ``request`` names
-    the request that made this generation, so that the same request sent again is known. ``place`` is where in its batch
-    the last statement stood. Of a superseded grain ``superseded_by`` is the first successor, ``forked_into`` further
-    ones.
+    generation. ``seq`` is the commit of the last head change and ``changed_at`` its time (None before the first),
+    ``by`` the label of its principal. ``request`` names the request that made this generation, so that the same request
+    sent again is known. ``place`` is where in its batch the last statement stood. Of a superseded grain
+    ``superseded_by`` is the first successor, ``forked_into`` further ones.
     """
 
     address: str
@@ -74,6 +80,7 @@ class Grain:
     valid_to: int | None = None
     superseded_by: str | None = None
     forked_into: tuple[str, ...] = ()
+    changed_at: int | None = None
     expires_at: int | None = None
     place: int = 0
     redacted: Mapping[str, int] = field(default_factory=dict)
@@ -89,6 +96,16 @@ class Grain:
         ended = self.valid_to is not None and self.valid_to <= now
         return self.is_current and begun and not ended
 
+    @property
+    def successors(self) -> tuple[str, ...]:
+        """The grains that superseded it, the first one first; more than one is a fork."""
+        return (self.superseded_by, *self.forked_into) if self.superseded_by is not None else ()
+
+    @property
+    def since(self) -> int:
+        """When its head became what it is."""
+        return self.changed_at if self.changed_at is not None else self.recorded_at
+
     def recency(self) -> tuple[int, int, int, int, str]:
         """Sort key of "latest": when it holds from, when it was recorded, address.
 
@@ -103,3 +120,22 @@ def text_of(grain: Grain, name: str) -> str:
     """A text field of a grain's body, or an empty text where it has none (a forgotten grain, say)."""
     value = grain.body.get(name, "")
     return value if isinstance(value, str) else ""
+
+
+def with_successor(grain: Grain, address: str, *, seq: int, at: int) -> Grain:
+    """The grain once ``address`` has superseded it: its first successor, or one more."""
+    is_first = grain.superseded_by is None
+    return replace(
+        grain,
+        state="superseded",
+        superseded_by=address if is_first else grain.superseded_by,
+        forked_into=grain.forked_into if is_first else (*grain.forked_into, address),
+        head_rev=grain.head_rev + 1,
+        seq=seq,
+        changed_at=at,
+    )
+
+
+def without_content(grain: Grain) -> Grain:
+    """A tombstone: of what the grain said and of when it held, nothing is left. Its head stays where it is."""
+    return replace(grain, state="forgotten", body={}, redacted={}, occurred_at=None, valid_from=None, valid_to=None)

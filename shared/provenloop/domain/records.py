@@ -20,9 +20,21 @@ RECALL_KEPT_MS = 90 * DAY_MS
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A grain as it was before a change of its body or generation: what undo and history read."""
+    """A grain as it was before a change of its body, generation or successors: what undo and history read."""
 
     grain: Grain
+
+
+@dataclass(frozen=True, slots=True)
+class Predecessors:
+    """What one commit superseded by a grain: the way back from a grain to those it replaced.
+
+    A hint, written once: whether a grain is superseded stands in that grain alone, and an undo leaves this behind.
+    """
+
+    address: str
+    seq: int
+    superseded: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

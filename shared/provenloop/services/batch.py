@@ -13,13 +13,15 @@ from typing import Any, Literal
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.commit import Change, ChangeOp
-from provenloop.domain.errors import InvalidInputError, NotFoundError, TargetChangedError, TooLargeError
-from provenloop.domain.events import Event, Prepared, SupersedeEvent
-from provenloop.domain.grain import Grain, GrainDraft
+from provenloop.domain.errors import TooLargeError
+from provenloop.domain.events import Event, SupersedeEvent
+from provenloop.domain.grain import DEFAULT_FIELDS, OCCURRENCES, Grain, GrainDraft
+from provenloop.domain.prepare import Prepared
 from provenloop.domain.recommendation import DAY_MS
 from provenloop.domain.records import History
 from provenloop.services.ports import Failure, Put, Replace, Restate, Write
 from provenloop.services.statements import held_at, restated_as, said_together, says_nothing_new
+from provenloop.services.superseding import Step, require_apart, supersede_changes, supersede_writes
 
 TOOL_CALL_KEPT_MS = 90 * DAY_MS
 _SECOND_MS = 1000
@@ -39,18 +41,16 @@ class Slot:
     draft: GrainDraft
     address: str
     redacted: Mapping[str, int]
-    target: str | None = None
-    if_head: int | None = None
+    supersede: Step | None = None
 
     @classmethod
     def of(
         cls, index: int, event: Event, prepared: Prepared, addresses: Addresses, occurrence: tuple[str, ...]
     ) -> Slot:
         """The slot of an event; ``occurrence`` identifies an event that has no identity of its own."""
-        target = event.target if isinstance(event, SupersedeEvent) else None
-        if_head = event.if_head if isinstance(event, SupersedeEvent) else None
-        address = addresses.address(prepared.draft, occurrence)
-        return cls(index, prepared.draft, address, prepared.redacted, target, if_head)
+        draft, address = prepared.draft, addresses.address(prepared.draft, occurrence)
+        step = Step.of(index, event, address, draft.kind) if isinstance(event, SupersedeEvent) else None
+        return cls(index, draft, address, prepared.redacted, step)
 
 
 class Batch:
@@ -82,20 +82,11 @@ class Batch:
         self._groups: dict[str, list[Slot]] = {}
         for slot in slots:
             self._groups.setdefault(slot.address, []).append(slot)
-        self._require_apart()
+        require_apart(self._steps, self._groups)
 
-    def _require_apart(self) -> None:
-        """One transaction cannot write one grain twice."""
-        seen: set[str] = set()
-        for slot in self._slots:
-            if slot.target is None:
-                continue
-            field = f"events[{slot.index}].target"
-            if slot.target in self._groups:
-                raise InvalidInputError("another event of this request writes the same grain", field=field)
-            if slot.target in seen:
-                raise InvalidInputError("another event of this request supersedes the same grain", field=field)
-            seen.add(slot.target)
+    @property
+    def _steps(self) -> list[Step]:
+        return [slot.supersede for slot in self._slots if slot.supersede is not None]
 
     def learn(self, failures: Iterable[Failure]) -> None:
         """Take in what a refused transaction found."""
@@ -119,7 +110,7 @@ class Batch:
         writes: list[Write] = []
         for slots in self._groups.values():
             writes.extend(self._grain_writes(slots))
-        writes.extend(self._supersede(slot) for slot in self._superseding())
+        writes.extend(supersede_writes(self._superseding(), self._targets, self._seq, self._now))
         if len(writes) > MAX_WRITES:
             raise TooLargeError("too many stored grains change in one request; send fewer events", field="events")
         return writes
@@ -131,7 +122,7 @@ class Batch:
         found, draft = self._found.get(slots[0].address), said_together([slot.draft for slot in slots], self._now)
         if found is None:
             return "stored"
-        if draft.kind == "tool_call" or found.request == self._request:
+        if draft.kind in OCCURRENCES or found.request == self._request:
             return "duplicate"
         if not found.is_current:
             return "revived"
@@ -144,7 +135,7 @@ class Batch:
         grain = self._grain(slots)
         found = self._found.get(grain.address)
         if found is None:
-            yield Put(grain)
+            yield Put(_with_defaults(grain))
         elif outcome == "restated" and held_at(grain, found) != found.occurred_at:
             later = replace(found, occurred_at=held_at(grain, found), head_rev=found.head_rev + 1, seq=self._seq)
             yield Replace(
@@ -158,16 +149,16 @@ class Batch:
             yield Put(History(found))
             yield Replace(restated_as(found, grain), expected=found.head_rev, restated=len(slots))
         else:
-            revived = replace(grain, head_rev=found.head_rev + 1, generation=found.generation + 1)
+            revived = replace(_with_defaults(grain), head_rev=found.head_rev + 1, generation=found.generation + 1)
             yield Put(History(found))
             yield Replace(revived, expected=found.head_rev, counters=True)
 
     def _grain(self, slots: Sequence[Slot]) -> Grain:
         """The group as a grain."""
         draft = said_together([slot.draft for slot in slots], self._now)
-        is_call = draft.kind == "tool_call"
+        is_once = draft.kind in OCCURRENCES
         redacted: Counter[str] = Counter()
-        for slot in slots[:1] if is_call else slots:
+        for slot in slots[:1] if is_once else slots:
             redacted.update(slot.redacted)
         return Grain(
             address=slots[0].address,
@@ -179,12 +170,12 @@ class Batch:
             seq=self._seq,
             by=self._by,
             request=self._request,
-            stated=1 if is_call else len(slots),
+            stated=1 if is_once else len(slots),
             occurred_at=draft.occurred_at,
             valid_from=draft.valid_from,
             valid_to=draft.valid_to,
-            expires_at=_full_second(self._now + TOOL_CALL_KEPT_MS) if is_call else None,
-            place=0 if is_call else slots[-1].index,
+            expires_at=_full_second(self._now + TOOL_CALL_KEPT_MS) if draft.kind == "tool_call" else None,
+            place=0 if is_once else slots[-1].index,
             redacted=dict(redacted),
         )
 
@@ -197,33 +188,11 @@ class Batch:
         """This very request was stored before: nothing is left to do."""
         self._is_repeat = True
 
-    def _superseding(self) -> list[Slot]:
-        """The supersede events that still have something to do."""
+    def _superseding(self) -> list[Step]:
+        """The supersedes that still have something to do."""
         if self._is_repeat:
             return []
-        return [slot for slot in self._slots if slot.target is not None and not self._already_superseded(slot)]
-
-    def _already_superseded(self, slot: Slot) -> bool:
-        target = self._targets.get(slot.target or "")
-        return target is not None and target.state == "superseded" and target.superseded_by == slot.address
-
-    def _supersede(self, slot: Slot) -> Replace:
-        target = self._targets.get(slot.target or "")
-        field = f"events[{slot.index}].target"
-        if target is None:
-            raise NotFoundError("no such grain", field=field)
-        if target.kind != slot.draft.kind:
-            raise InvalidInputError(f"a {target.kind} is superseded by a {target.kind} only", field=field)
-        if not target.is_current:
-            raise TargetChangedError(f"the grain is {target.state} already", field=field)
-        if slot.if_head is not None and slot.if_head != target.head_rev:
-            raise TargetChangedError(
-                f"the grain's head_rev is {target.head_rev}", field=f"events[{slot.index}].if_head"
-            )
-        gone = replace(
-            target, state="superseded", superseded_by=slot.address, head_rev=target.head_rev + 1, seq=self._seq
-        )
-        return Replace(gone, expected=target.head_rev)
+        return [step for step in self._steps if not step.is_done(self._targets.get(step.target))]
 
     def changes(self) -> tuple[Change, ...]:
         """What the commit changes, in the order of the events."""
@@ -236,10 +205,7 @@ class Batch:
                         slots[0].address, said_together([slot.draft for slot in slots], self._now), _OPS[outcome]
                     )
                 )
-        for slot in self._superseding():
-            target = self._targets.get(slot.target or "")
-            if target is not None:
-                changes.append(Change("supersede", target.kind, target.address, target.namespace))
+        changes.extend(supersede_changes(self._superseding(), self._targets))
         return tuple(changes)
 
     def _change(self, address: str, draft: GrainDraft, op: ChangeOp) -> Change:
@@ -267,11 +233,11 @@ class Batch:
         outcome: str = self._outcome(group)
         answer: dict[str, Any] = {"index": slot.index, "kind": slot.draft.kind, "address": slot.address}
         if slot is not group[0]:
-            outcome = "restated" if outcome != "duplicate" and slot.draft.kind != "tool_call" else "duplicate"
+            outcome = "restated" if outcome != "duplicate" and slot.draft.kind not in OCCURRENCES else "duplicate"
             answer["same_as"] = group[0].index
         answer["status"] = outcome
-        if slot.target is not None:
-            answer["superseded"] = slot.target
+        if slot.supersede is not None:
+            answer["superseded"] = slot.supersede.target
         if outcome == "duplicate" and self._differs(slot, group[0]):
             answer["differs"] = True
         return answer
@@ -279,10 +245,18 @@ class Batch:
     def _differs(self, slot: Slot, leader: Slot) -> bool:
         """Whether a duplicate says something else than what is kept: the first is kept, the sender is told."""
         found = self._found.get(slot.address)
+        if found is not None and found.state == "forgotten":
+            return False
         kept = found.body if found is not None else leader.draft.body
-        if slot.draft.kind == "tool_call":
+        if slot.draft.kind in OCCURRENCES:
             return dict(slot.draft.body) != dict(kept)
         return {**kept, **slot.draft.body} != dict(kept)
+
+
+def _with_defaults(grain: Grain) -> Grain:
+    """A grain that begins: what its kind has where nothing is given."""
+    defaults = DEFAULT_FIELDS.get(grain.kind)
+    return replace(grain, body={**defaults, **grain.body}) if defaults else grain
 
 
 def _full_second(at: int) -> int:

@@ -7,20 +7,21 @@ tells, and the set is built again with what was found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.commit import Change, ChangeOp
 from provenloop.domain.errors import InvalidInputError, TargetChangedError
-from provenloop.domain.events import FactEvent, prepare
-from provenloop.domain.grain import Grain, GrainDraft, text_of
+from provenloop.domain.events import FactEvent
+from provenloop.domain.grain import Grain, GrainDraft, text_of, with_successor
 from provenloop.domain.merging import merged
+from provenloop.domain.prepare import prepare
 from provenloop.domain.proposal import NewFact, Operation, Proposal, TextRef, plain, refs_of
-from provenloop.domain.records import BeforeImage, History
+from provenloop.domain.records import BeforeImage, History, Predecessors
 from provenloop.services.ports import Put, Replace, Require, Write
 
-_HEAD_FIELDS = ("state", "superseded_by", "head_rev", "seq")
+_HEAD_FIELDS = ("state", "superseded_by", "head_rev", "seq", "changed_at")
 
 
 @dataclass
@@ -102,7 +103,17 @@ def build_change_set(proposal: Proposal, context: ChangeContext) -> ChangeSet:
     for into, targets in merges.items():
         _merge(result, context.grains[into], [context.grains[target] for target in targets], context)
     _require_apart(result)
+    result.writes += _ways_back(result.changes, context.seq)
     return result
+
+
+def _ways_back(changes: Iterable[Change], seq: int) -> list[Write]:
+    """From each winner to those that were pointed at it."""
+    back: dict[str, list[str]] = {}
+    for change in changes:
+        if change.into is not None:
+            back.setdefault(change.into, []).append(change.address)
+    return [Put(Predecessors(winner, seq, tuple(losers))) for winner, losers in back.items()]
 
 
 def _require_apart(result: ChangeSet) -> None:
@@ -123,7 +134,7 @@ def _merge(result: ChangeSet, kept: Grain, losers: Sequence[Grain], context: Cha
     for loser in losers:
         _point_away(result, loser, kept, context)
     outcome = merged(kept, losers)
-    after = replace(outcome.grain, head_rev=kept.head_rev + 1, seq=context.seq)
+    after = replace(outcome.grain, head_rev=kept.head_rev + 1, seq=context.seq, changed_at=context.now)
     result.writes += [Put(History(kept)), Replace(after, expected=kept.head_rev, restated=outcome.stated)]
     result.images.append(
         BeforeImage(
@@ -149,12 +160,10 @@ def _point(result: ChangeSet, operation: Operation, context: ChangeContext, requ
 
 
 def _point_away(result: ChangeSet, loser: Grain, winner: Grain, context: ChangeContext) -> None:
-    after = replace(
-        loser, state="superseded", superseded_by=winner.address, head_rev=loser.head_rev + 1, seq=context.seq
-    )
+    after = with_successor(loser, winner.address, seq=context.seq, at=context.now)
     result.writes.append(Replace(after, expected=loser.head_rev))
     result.images.append(BeforeImage(loser.address, after.head_rev, _head_fields(loser)))
-    result.changes.append(Change("point", loser.kind, loser.address, loser.namespace))
+    result.changes.append(Change("point", loser.kind, loser.address, loser.namespace, into=winner.address))
     result.changed.append(loser.address)
 
 

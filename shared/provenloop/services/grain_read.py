@@ -15,6 +15,9 @@ from provenloop.services.memories import require_heads, require_namespace
 from provenloop.services.ports import Store
 from provenloop.services.record_use import Telemetry, Use, record_use
 
+#: Fields of a body that would hide what is said of every grain.
+_SHOWN_AS = {"state": "goal_state"}
+
 
 def show_grain(store: Store, call: Call, address: str, telemetry: Telemetry) -> dict[str, Any]:
     """One grain; a read of it is counted.
@@ -79,10 +82,11 @@ def shown(grain: Grain, now: int) -> dict[str, Any]:
         "state": grain.state,
         "live": grain.is_live(now),
         "superseded_by": grain.superseded_by,
+        "forked_into": list(grain.forked_into),
         "head_rev": grain.head_rev,
         "generation": grain.generation,
         "stated": grain.stated,
         "seq": grain.seq,
         **times,
-        **dict(grain.body),
+        **{_SHOWN_AS.get(name, name): value for name, value in grain.body.items()},
     }

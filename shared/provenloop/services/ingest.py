@@ -3,24 +3,27 @@
 Two round trips: reserve a number in the log, then one transaction of the grains and the log entry. Where some grains
 are there already, the refusal says which, and the transaction is sent again with those as duplicates or restatements.
 A batch is stored whole or not at all, and sending it again stores nothing twice: an event without an identity of its
-own is identified by the caller's Idempotency-Key and its place.
+own is identified by the caller's Idempotency-Key and its place. What only echoes a text of Provenloop's own is ignored.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.commit import LogEntry, LogHead, count_new
 from provenloop.domain.errors import BusyError, InvalidInputError, TooLargeError
-from provenloop.domain.events import MAX_AHEAD_MS, Event, Prepared, StatedEvent, SupersedeEvent, prepare
+from provenloop.domain.events import MAX_AHEAD_MS, Event, StatedEvent, SupersedeEvent, occurred_at_of, texts_of
+from provenloop.domain.injected import carries_marker
+from provenloop.domain.prepare import Prepared, prepare
 from provenloop.domain.records import Replay
 from provenloop.services.batch import TOOL_CALL_KEPT_MS, Batch, Slot
 from provenloop.services.call import Call
 from provenloop.services.log_number import given_back_if_refused, next_slot
-from provenloop.services.memories import unknown_memory
+from provenloop.services.memories import require_heads, unknown_memory
 from provenloop.services.ports import Put, Reservation, Store, Write, WriteRefusedError
 from provenloop.services.replay import replay_of, require_same_body
 
@@ -29,11 +32,22 @@ _MAX_ROUNDS = 6
 _REQUEST_CHARS = 16
 
 
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """An event at its place in the request, and the draft it becomes."""
+
+    index: int
+    event: Event
+    prepared: Prepared
+    is_echo: bool
+
+
 def record_events(store: Store, call: Call, events: Sequence[Event]) -> dict[str, Any]:
     """Store a batch of validated events.
 
     Returns:
-        ``{seq, events: [{index, kind, address, status, ...}], redacted: {kind: n}}`` with one answer per event.
+        ``{seq, events: [{index, kind, address, status, ...}], redacted: {kind: n}}`` with one answer per event; an
+        ignored one has no address, and ``seq`` is None where all are ignored.
 
     Raises:
         ScopeDeniedError, NotFoundError, InvalidInputError, TooLargeError, BusyError: nothing was stored.
@@ -41,14 +55,28 @@ def record_events(store: Store, call: Call, events: Sequence[Event]) -> dict[str
     """
     call.require("write")
     _check(call, events)
-    prepared = [prepare(_stated(event), call.now) for event in events]
+    sent = [_sent(index, event, call.now) for index, event in enumerate(events)]
+    kept = [one for one in sent if not one.is_echo]
+    ignored = [_ignored(one) for one in sent if one.is_echo]
+    if not kept:
+        require_heads(store, call.memory)
+        return {"seq": None, "events": ignored, "redacted": {}}
     for _ in range(_MAX_ROUNDS):
-        head = _reserve(store, call, prepared)
+        head = _reserve(store, call, kept)
         with given_back_if_refused(store, call, head.seq):
-            batch = _batch(store, call, head, events, prepared)
+            batch = _batch(store, call, head, kept)
             if _commit(store, call, head, batch):
-                return _answer(head.seq, batch, prepared)
+                return _answer(head.seq, [*batch.answers(), *ignored], kept)
     raise BusyError("other writers keep changing the same grains; try again")
+
+
+def _sent(index: int, event: Event, now: int) -> _Sent:
+    stated = _stated(event)
+    return _Sent(index, event, prepare(stated, now), carries_marker(texts_of(stated)))
+
+
+def _ignored(sent: _Sent) -> Mapping[str, Any]:
+    return {"index": sent.index, "kind": sent.prepared.draft.kind, "status": "ignored"}
 
 
 def _check(call: Call, events: Sequence[Event]) -> None:
@@ -57,7 +85,7 @@ def _check(call: Call, events: Sequence[Event]) -> None:
     if len(events) > MAX_EVENTS:
         raise TooLargeError(f"at most {MAX_EVENTS} events a request", field="events")
     for index, event in enumerate(events):
-        at = _stated(event).occurred_at
+        at = occurred_at_of(_stated(event))
         if at is not None and at > call.now + MAX_AHEAD_MS:
             raise InvalidInputError("more than 5 minutes in the future", field=f"events[{index}].occurred_at")
 
@@ -66,8 +94,8 @@ def _stated(event: Event) -> StatedEvent:
     return event.by if isinstance(event, SupersedeEvent) else event
 
 
-def _reserve(store: Store, call: Call, prepared: Sequence[Prepared]) -> LogHead:
-    drafts = [item.draft for item in prepared]
+def _reserve(store: Store, call: Call, sent: Sequence[_Sent]) -> LogHead:
+    drafts = [one.prepared.draft for one in sent]
     reservation = Reservation(
         grains=len(drafts),
         errors=sum(1 for draft in drafts if draft.is_error),
@@ -81,14 +109,20 @@ def _reserve(store: Store, call: Call, prepared: Sequence[Prepared]) -> LogHead:
     return head
 
 
-def _batch(store: Store, call: Call, head: LogHead, events: Sequence[Event], prepared: Sequence[Prepared]) -> Batch:
+def _batch(store: Store, call: Call, head: LogHead, sent: Sequence[_Sent]) -> Batch:
     addresses = Addresses(head.key)
     request = call.idempotency_key or call.request_id
     slots = [
-        Slot.of(index, event, item, addresses, (call.memory.name, call.principal.id, request, str(index)))
-        for index, (event, item) in enumerate(zip(events, prepared, strict=True))
+        Slot.of(
+            one.index,
+            one.event,
+            one.prepared,
+            addresses,
+            (call.memory.name, call.principal.id, request, str(one.index)),
+        )
+        for one in sent
     ]
-    targets = [slot.target for slot in slots if slot.target is not None]
+    targets = [slot.supersede.target for slot in slots if slot.supersede is not None]
     return Batch(
         slots,
         addresses,
@@ -137,9 +171,9 @@ def _entry(call: Call, seq: int, commit_id: str, batch: Batch) -> LogEntry:
     return LogEntry(seq, commit_id, call.now, call.principal.label, changes, grains, errors)
 
 
-def _answer(seq: int, batch: Batch, prepared: Sequence[Prepared]) -> dict[str, Any]:
+def _answer(seq: int, answers: Sequence[Mapping[str, Any]], sent: Sequence[_Sent]) -> dict[str, Any]:
     redacted: Counter[str] = Counter()
-    for item in prepared:
-        redacted.update(item.redacted)
-    answers: list[Mapping[str, Any]] = batch.answers()
-    return {"seq": seq, "events": answers, "redacted": dict(sorted(redacted.items()))}
+    for one in sent:
+        redacted.update(one.prepared.redacted)
+    in_order = sorted(answers, key=lambda answer: int(answer["index"]))
+    return {"seq": seq, "events": in_order, "redacted": dict(sorted(redacted.items()))}

@@ -19,13 +19,25 @@ from provenloop.domain.lifecycle import Status
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation
-from provenloop.domain.records import Due, History, Label, MemoryRecord, RecallRow, Replay, Run, TermRow, Token, Undo
+from provenloop.domain.records import (
+    Due,
+    History,
+    Label,
+    MemoryRecord,
+    Predecessors,
+    RecallRow,
+    Replay,
+    Run,
+    TermRow,
+    Token,
+    Undo,
+)
 from provenloop.domain.rollup import Rollup, RowId, ToolWindow
 from provenloop.services.recall_port import RecallReader
 
 Entity = (
-    Grain | History | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint | Watch
-    | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | Note | Token | MemoryRecord | Label | TermRow
+    Grain | History | Predecessors | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint
+    | Watch | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | Note | Token | MemoryRecord | Label | TermRow
     | RecallRow
 )  # fmt: skip
 
@@ -153,6 +165,9 @@ class GrainReader(Protocol):
 
     def history(self, memory: MemoryId, address: str) -> tuple[Grain, ...]:
         """Earlier versions of a grain, oldest first."""
+
+    def predecessors(self, memory: MemoryId, address: str) -> tuple[str, ...]:
+        """Addresses that were superseded by a grain, in the order of the commits; some may be so no more."""
 
     def history_row(self, memory: MemoryId, address: str, head_rev: int) -> Grain | None:
         """The version of a grain that had this ``head_rev``."""

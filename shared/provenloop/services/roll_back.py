@@ -18,7 +18,7 @@ from provenloop.domain.errors import IllegalTransitionError, IntegrityError, Tar
 from provenloop.domain.grain import Grain
 from provenloop.domain.lifecycle import require_step
 from provenloop.domain.recommendation import FindingKey, Recommendation
-from provenloop.domain.records import BeforeImage, Due, History, Undo
+from provenloop.domain.records import BeforeImage, Due, History, Predecessors, Undo
 from provenloop.services.call import Call
 from provenloop.services.commit_change import Refused, commit_change
 from provenloop.services.decision import Decision, find_recommendation, require_because, transition
@@ -123,6 +123,7 @@ def _inverse(plan: Plan) -> Restored:
         else:
             result.writes.append(Replace(replace(grain, **image.before), expected=image.left_rev))
             _note(result, grain, "restore", result.restored)
+    result.writes += _without_ways_back(plan)
     return result
 
 
@@ -136,6 +137,15 @@ def _back_to(earlier: Grain, grain: Grain, image: BeforeImage) -> Replace:
     last = earlier if is_untouched else grain
     back = replace(earlier, last_stated_at=last.last_stated_at, place=last.place)
     return Replace(back, expected=image.left_rev, restated=-image.gained, stated=grain.stated)
+
+
+def _without_ways_back(plan: Plan) -> list[Write]:
+    """The apply's rows that lead from winners to what it pointed at them go with it."""
+    pointed = (plan.grains.get(image.address) for image in plan.undo.images if image.before and not image.history_rev)
+    winners = sorted(
+        {grain.superseded_by for grain in pointed if grain is not None and grain.superseded_by is not None}
+    )
+    return [Remove(Predecessors(winner, plan.undo.seq, ())) for winner in winners]
 
 
 def _note(result: Restored, grain: Grain, op: ChangeOp, names: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""What several statements of one fact or observation say together, in one batch or one after another.
+"""What several statements of one fact, observation, skill or goal say together, in one batch or one after another.
 
 Each field is as it was last given; what a statement leaves out stays. When something held moves forward only.
 """
@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from provenloop.domain.grain import Grain, GrainDraft
+from provenloop.domain.grain import OCCURRENCES, Grain, GrainDraft
 
 
 def said_together(drafts: Sequence[GrainDraft], now: int) -> GrainDraft:
-    """What drafts of one grain say together: of calls the first, of statements each field as it was last given."""
+    """What drafts of one grain say together: the first of occurrences, each field of statements as last given."""
     first, *later = drafts
-    if first.kind == "tool_call":
+    if first.kind in OCCURRENCES:
         return first
     said = first
     for draft in later:
@@ -50,6 +50,7 @@ def restated_as(found: Grain, grain: Grain) -> Grain:
         head_rev=found.head_rev + 1,
         generation=found.generation,
         recorded_at=found.recorded_at,
+        changed_at=grain.recorded_at,
         occurred_at=held_at(grain, found),
         valid_from=grain.valid_from if grain.valid_from is not None else found.valid_from,
         valid_to=grain.valid_to if grain.valid_to is not None else found.valid_to,
@@ -57,7 +58,7 @@ def restated_as(found: Grain, grain: Grain) -> Grain:
 
 
 def says_nothing_new(found: Grain, draft: GrainDraft) -> bool:
-    """Whether a restated fact or observation says nothing new: fields it does not give stay as they are."""
+    """Whether a restated grain says nothing new: fields it does not give stay as they are."""
     return (
         {**found.body, **draft.body} == dict(found.body)
         and draft.valid_from in (None, found.valid_from)

@@ -17,8 +17,9 @@ from provenloop.analyzers.tool_failure import WHOLE_TOOL, ToolFailure
 from provenloop.domain.address import Addresses
 from provenloop.domain.canonical import parse_strict
 from provenloop.domain.commit import Change
-from provenloop.domain.events import ToolCallEvent, prepare
+from provenloop.domain.events import ToolCallEvent
 from provenloop.domain.grain import GrainDraft
+from provenloop.domain.prepare import prepare
 from provenloop.domain.rollup import SignatureDay, Tally, ToolDay, ToolWindow
 from provenloop.domain.signature import signature_of
 from provenloop.entry.models.events import EventsRequest, to_events

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from provenloop.adapters.transcripts.openai_chat import read_chat, read_runs
 from provenloop.adapters.transcripts.report import ReadReport
 from provenloop.domain.canonical import parse_strict
-from provenloop.domain.events import ToolCallEvent, prepare
+from provenloop.domain.events import ToolCallEvent
+from provenloop.domain.prepare import prepare
 from provenloop.entry.models.events import EventsRequest, to_events
 
 BEGUN = 1_800_000_000_000

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from provenloop.domain.address import Addresses, cluster_of, is_address, relation_of
-from provenloop.domain.events import prepare
 from provenloop.domain.grain import GrainDraft
+from provenloop.domain.prepare import prepare
 from provenloop.domain.text import normalise, normalise_relation
 from tests.builders import KEY, NOW, make_observation, make_tool_call
 

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from provenloop.domain.errors import InvalidInputError
-from provenloop.domain.events import FactEvent, ObservationEvent, SupersedeEvent, ToolCallEvent
+from provenloop.domain.events import (
+    FactEvent,
+    FreeEvent,
+    GoalEvent,
+    ObservationEvent,
+    SkillEvent,
+    SupersedeEvent,
+    ToolCallEvent,
+)
 from provenloop.entry.models.events import EventsRequest, to_events
 from provenloop.entry.models.validation import read_model
 
@@ -90,6 +98,26 @@ def test_a_supersede_carries_what_replaces_the_grain() -> None:
         "if_head": 3,
     }
     assert convert(sent) == (SupersedeEvent(ADDRESS, FactEvent("shared", "s", "r", "o"), 3),)
+
+
+def test_all_fields_of_a_skill_a_goal_and_an_event_arrive() -> None:
+    skill = {"kind": "skill", "name": "n", "revision": 2, "proficiency": 0, "practice_count": 0, "valid_to": NOW}
+    goal = {"kind": "goal", "name": "n", "state": "dropped", "progress": 1, "description": "d", "valid_to": NOW}
+    event = {"kind": "event", "body": None, "event_id": "e", "session": "s", "occurred_at": NOW}
+    assert convert(skill, goal, event) == (
+        SkillEvent("shared", "n", 2, 0.0, 0, NOW),
+        GoalEvent("shared", "n", "dropped", 1.0, "d", NOW),
+        FreeEvent("shared", None, "e", "s", NOW),
+    )
+    assert convert({"kind": "skill", "name": "n"}, {"kind": "goal", "name": "n"}) == (
+        SkillEvent("shared", "n", 1),
+        GoalEvent("shared", "n"),
+    )
+
+
+def test_a_fork_is_allowed_only_where_it_is_said() -> None:
+    sent = {"kind": "supersede", "target": ADDRESS, "with": {"kind": "goal", "name": "n"}}
+    assert [event.allow_fork for event in convert(sent, {**sent, "allow_fork": True})] == [False, True]
 
 
 def test_something_may_have_occurred_five_minutes_ahead_of_our_clock() -> None:

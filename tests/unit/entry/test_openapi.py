@@ -89,7 +89,9 @@ def test_requests_refuse_unknown_fields_in_the_document_too() -> None:
 def test_events_are_told_apart_by_their_kind() -> None:
     events = document()["components"]["schemas"]["EventsRequest"]["properties"]["events"]
     assert events["maxItems"] == 90
-    assert set(events["items"]["discriminator"]["mapping"]) == {"fact", "tool_call", "observation", "supersede"}
+    assert set(events["items"]["discriminator"]["mapping"]) == {
+        "fact", "tool_call", "observation", "skill", "goal", "event", "supersede",
+    }  # fmt: skip
 
 
 def test_names_and_routes_are_unique() -> None:

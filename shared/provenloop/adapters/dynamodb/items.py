@@ -32,6 +32,7 @@ from provenloop.domain.records import (
     History,
     Label,
     MemoryRecord,
+    Predecessors,
     RecallRow,
     Replay,
     Run,
@@ -136,6 +137,7 @@ def _ttl_after(day: str) -> int:
 FORMS: tuple[Form, ...] = (
     Form("grain", Grain, lambda grain: grain.address, "GRAIN", "head_rev", _beside_grain),
     Form("history", History, lambda row: keys.history(row.grain.address, row.grain.head_rev), "GRAIN"),
+    Form("predecessors", Predecessors, lambda row: keys.predecessors(row.address, row.seq), "GRAIN"),
     Form("log", LogEntry, lambda entry: keys.log_entry(entry.seq), "LOG"),
     Form("pass", PassHead, lambda _head: keys.PASS_HEAD, "HEAD", "rev"),
     Form("timer", TimerHead, lambda _head: keys.TIMER_HEAD, "HEAD", "rev", _beside_timer),

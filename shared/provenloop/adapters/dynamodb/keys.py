@@ -12,6 +12,7 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | entries after a number | query | M#LOG | ``L#<seq>`` between |
 | one grain; one entity; one (subject, relation) | get; query | M#GRAIN | ``<address>``; its first 8 or 16 characters |
 | a grain's earlier versions | query | M#GRAIN | begins_with ``H#<address>#`` |
+| what a grain superseded | query | M#GRAIN | begins_with ``P#<address>#`` |
 | one tool's window | query | M#INDEX | ``R#TOOL#<tool key>#<day>[#<signature>]`` between |
 | how often was one question asked? | query | M#INDEX | ``R#ASK#<question>#<day>`` between |
 | how full were contexts? | query | M#INDEX | ``R#BUDGET#<day>`` between |
@@ -124,6 +125,16 @@ def history(address: str, head_rev: int) -> str:
 def history_prefix(address: str) -> str:
     """What the sort keys of all earlier versions of a grain begin with."""
     return f"H#{address}#"
+
+
+def predecessors(address: str, seq: int) -> str:
+    """Sort key of what one commit superseded by a grain."""
+    return f"{predecessors_of(address)}{number(seq)}"
+
+
+def predecessors_of(address: str) -> str:
+    """What the sort keys of everything superseded by a grain begin with."""
+    return f"P#{address}#"
 
 
 def tool_day(tool_key: str, day: str) -> str:

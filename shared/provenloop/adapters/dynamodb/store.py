@@ -22,7 +22,7 @@ from provenloop.domain.lifecycle import Status
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation
-from provenloop.domain.records import Due, History, MemoryRecord, Replay, Run, Undo
+from provenloop.domain.records import Due, History, MemoryRecord, Predecessors, Replay, Run, Undo
 from provenloop.domain.rollup import Rollup, RowId, SignatureDay, ToolDay, ToolWindow
 from provenloop.services.ports import MAX_TRIES, QueuePage, Reservation, Write
 
@@ -59,6 +59,11 @@ class DynamoStore(RecallRows):
         """See ``GrainReader``."""
         rows = table.query(partition(memory, "GRAIN"), Row.sk.startswith(keys.history_prefix(address)))
         return tuple(row.grain for row in _all(rows, History))
+
+    def predecessors(self, memory: MemoryId, address: str) -> tuple[str, ...]:
+        """See ``GrainReader``."""
+        rows = table.query(partition(memory, "GRAIN"), Row.sk.startswith(keys.predecessors_of(address)))
+        return tuple(dict.fromkeys(name for row in _all(rows, Predecessors) for name in row.superseded))
 
     def history_row(self, memory: MemoryId, address: str, head_rev: int) -> Grain | None:
         """See ``GrainReader``."""

@@ -8,11 +8,12 @@ from pydantic import Field
 
 from provenloop.domain import events as domain
 from provenloop.domain.errors import InvalidInputError
-from provenloop.domain.events import MAX_AHEAD_MS
+from provenloop.domain.events import MAX_AHEAD_MS, GoalState
 from provenloop.domain.names import DEFAULT_NAMESPACE
 from provenloop.entry.models.fields import (
     Address,
     Confidence,
+    Description,
     ForeignId,
     Instant,
     Line,
@@ -27,6 +28,7 @@ from provenloop.entry.models.fields import (
 
 MAX_EVENTS = 90
 MAX_TAGS = 32
+MAX_COUNT = 1_000_000_000
 
 
 class Fact(WireModel):
@@ -57,6 +59,7 @@ class ToolCall(WireModel):
     call_id: ForeignId | None = None
     session: ForeignId | None = None
     occurred_at: Instant | None = None
+    valid_to: Instant | None = None
     signature: Annotated[Line | None, Field(description="Names the error's cause; else it is worked out.")] = None
 
 
@@ -72,16 +75,57 @@ class Observation(WireModel):
     occurred_at: Instant | None = None
 
 
+class Skill(WireModel):
+    """How well something is mastered. A further revision supersedes the one before."""
+
+    kind: Literal["skill"]
+    namespace: Namespace = DEFAULT_NAMESPACE
+    name: Name
+    revision: Annotated[int, Field(ge=1, le=MAX_COUNT)] = 1
+    proficiency: Annotated[Confidence | None, Field(description="Leave it out where it was never measured.")] = None
+    practice_count: Annotated[int | None, Field(ge=0, le=MAX_COUNT)] = None
+    valid_to: Instant | None = None
+
+
+class Goal(WireModel):
+    """Something to be reached. Stated again with other fields it is the same goal, and keeps its age."""
+
+    kind: Literal["goal"]
+    namespace: Namespace = DEFAULT_NAMESPACE
+    name: Name
+    state: Annotated[GoalState | None, Field(description="A new goal is active; left out, it stays as it is.")] = None
+    progress: Confidence | None = None
+    description: Description | None = None
+    valid_to: Instant | None = None
+
+
+class FreeEvent(WireModel):
+    """Anything else that happened: messages, feedback. With an event_id it is stored once, however often it is sent."""
+
+    kind: Literal["event"]
+    namespace: Namespace = DEFAULT_NAMESPACE
+    body: Annotated[Any, Field(description="Any JSON.")]
+    event_id: ForeignId | None = None
+    session: ForeignId | None = None
+    occurred_at: Instant | None = None
+
+
+Superseding = Fact | Observation | Skill | Goal | FreeEvent
+
+
 class Supersede(WireModel):
     """Replaces a current grain by another of its kind."""
 
     kind: Literal["supersede"]
     target: Annotated[Address, Field(description="Address of the grain that is replaced.")]
-    replacement: Annotated[Fact | Observation, Field(alias="with", discriminator="kind")]
+    replacement: Annotated[Superseding, Field(alias="with", discriminator="kind")]
     if_head: Annotated[int | None, Field(ge=1, description="head_rev of the target that the sender saw.")] = None
+    allow_fork: Annotated[
+        bool, Field(description="Also take a target that is superseded already: it gets one more successor.")
+    ] = False
 
 
-Event = Annotated[Fact | ToolCall | Observation | Supersede, Field(discriminator="kind")]
+Event = Annotated[Superseding | ToolCall | Supersede, Field(discriminator="kind")]
 
 
 class EventsRequest(WireModel):
@@ -99,7 +143,7 @@ def to_events(request: EventsRequest, now: int) -> tuple[domain.Event, ...]:
     return tuple(to_event(event, now, f"events[{index}]") for index, event in enumerate(request.events))
 
 
-def to_event(event: Fact | ToolCall | Observation | Supersede, now: int, field: str) -> domain.Event:
+def to_event(event: Superseding | ToolCall | Supersede, now: int, field: str) -> domain.Event:
     """One event of the domain.
 
     Args:
@@ -111,18 +155,22 @@ def to_event(event: Fact | ToolCall | Observation | Supersede, now: int, field: 
         InvalidInputError: it occurred over 5 minutes in the future, or its validity ends before it begins.
     """
     if isinstance(event, Supersede):
-        by = _to_fact_or_observation(event.replacement, now, f"{field}.with")
-        return domain.SupersedeEvent(target=event.target, by=by, if_head=event.if_head)
+        by = _to_superseding(event.replacement, now, f"{field}.with")
+        return domain.SupersedeEvent(event.target, by, event.if_head, event.allow_fork)
     if isinstance(event, ToolCall):
         _require_past(event.occurred_at, now, field)
         return domain.ToolCallEvent(**_fields(event))
-    return _to_fact_or_observation(event, now, field)
+    return _to_superseding(event, now, field)
 
 
-def _to_fact_or_observation(
-    event: Fact | Observation, now: int, field: str
-) -> domain.FactEvent | domain.ObservationEvent:
+def _to_superseding(event: Superseding, now: int, field: str) -> domain.SupersedingEvent:
+    if isinstance(event, Skill):
+        return domain.SkillEvent(**_fields(event))
+    if isinstance(event, Goal):
+        return domain.GoalEvent(**_fields(event))
     _require_past(event.occurred_at, now, field)
+    if isinstance(event, FreeEvent):
+        return domain.FreeEvent(**_fields(event))
     if isinstance(event, Observation):
         return domain.ObservationEvent(**_fields(event))
     if event.valid_from is not None and event.valid_to is not None and event.valid_from >= event.valid_to:

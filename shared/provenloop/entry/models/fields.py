@@ -28,6 +28,7 @@ _PATH_SEPARATORS = re.compile(r"[/\\?#%]")
 MAX_NAME_CHARS = 512
 MAX_OBJECT_CHARS = 8192
 MAX_TEXT_CHARS = 65_536
+MAX_DESCRIPTION_CHARS = 2048
 MAX_BECAUSE_CHARS = 500
 ADDRESS_PATTERN = "^[0-9a-f]{64}$"
 
@@ -96,6 +97,8 @@ Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS), _Visible, 
 ObjectText = Annotated[str, Field(min_length=1, max_length=MAX_OBJECT_CHARS), _Visible]
 LongText = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS), _Visible]
 Question = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARS), _Visible, AfterValidator(_no_control)]
+#: Never over 8 KB, from which on longer texts are cut.
+Description = Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION_CHARS), _Visible]
 Tool = Annotated[str, Field(min_length=1, max_length=128), _Visible, _OneLine]
 #: An id that the sender made up: a call, a session.
 ForeignId = Annotated[str, Field(min_length=1, max_length=128), _Visible, _OneLine]

@@ -66,22 +66,28 @@ class EventAnswer(WireModel):
 
     index: int
     kind: str
-    address: str
-    status: Literal["stored", "duplicate", "restated", "changed", "revived", "superseded"]
+    address: Annotated[str | None, Field(description="Of the grain it became; an ignored event became none.")] = None
+    status: Annotated[
+        Literal["stored", "duplicate", "restated", "changed", "revived", "ignored"],
+        Field(description="Ignored is what only echoes a text that Provenloop itself put before the agent."),
+    ]
     differs: Annotated[bool | None, Field(description="The same id was sent before with another body.")] = None
     same_as: Annotated[int | None, Field(description="Index of the event of this batch that it repeats.")] = None
+    superseded: Annotated[str | None, Field(description="Address of the grain that it replaced.")] = None
 
 
 class EventsReply(WireModel):
     """What became of a batch."""
 
-    seq: Annotated[int, Field(description="Number of the commit in the memory's log.")]
+    seq: Annotated[
+        int | None, Field(description="Number of the commit in the memory's log; null where all were ignored.")
+    ]
     events: list[EventAnswer]
     redacted: Annotated[dict[str, int], Field(description="Secrets taken out before storing, by kind.")]
 
 
 class Grain(WireModel):
-    """A grain as it stands; the fields of its kind stand beside these."""
+    """A grain as it stands; the fields of its kind stand beside these, the state of a goal as ``goal_state``."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -91,6 +97,9 @@ class Grain(WireModel):
     state: Literal["current", "superseded", "forgotten"]
     live: bool
     superseded_by: str | None
+    forked_into: Annotated[
+        list[str], Field(description="Further successors, where writers that allow forks made some.")
+    ]
     head_rev: int
     generation: int
     stated: int
