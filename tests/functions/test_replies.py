@@ -57,6 +57,8 @@ def test_every_operation_answers_as_promised(api: Api) -> None:
     asked(api, "list_recommendations", query={"status": "all", "limit": "1"})
     asked(api, "show_grain", {**MEMORY, "address": recorded["events"][0]["address"]})
     asked(api, "show_grain", {**MEMORY, "address": recorded["events"][7]["address"]})
+    asked(api, "show_history", query={"address": kinds["events"][1]["address"]})
+    asked(api, "show_history", query={"namespace": "shared", "subject": "Checkout", "relation": "deployTarget"})
     asked(api, "show_entity", {**MEMORY, "namespace": "shared", "subject": "CHECKOUT"})
     asked(api, "recall", query={"subject": "checkout"})
     asked(api, "show_telemetry")
@@ -77,6 +79,25 @@ def test_the_audit_trail_is_one_json_text_a_line(api: Api) -> None:
     assert [(entry["n"], entry["to"]) for entry in entries] == [(1, "pending"), (2, "rejected")]
     everything = api.call("export_audit").text.splitlines()
     assert len(everything) == 3
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({}, "namespace"),
+        ({"namespace": "shared"}, "subject"),
+        ({"namespace": "shared", "subject": "s"}, "relation"),
+        ({"subject": "s", "relation": "r"}, "namespace"),
+        ({"namespace": "shared", "subject": "s", "relation": "r", "address": "0" * 64}, "address"),
+        ({"address": "0" * 64, "namespace": "shared"}, "subject"),
+        ({"address": "0"}, "address"),
+        ({"addresses": "0" * 64}, "addresses"),
+    ],
+)
+def test_a_history_is_that_of_a_grain_or_of_a_relation(api: Api, query: dict[str, str], field: str) -> None:
+    api.done("create_memory")
+    response = api.call("show_history", query=query)
+    assert (*api.refused(response), response.json()["field"]) == (400, "PVL-E011", field)
 
 
 def test_a_memory_is_made_once(api: Api) -> None:

@@ -131,7 +131,7 @@ def test_a_tool_call_may_be_valid_for_a_time_only(desk: Desk) -> None:
 
 def test_all_kinds_are_shown_by_their_address(desk: Desk) -> None:
     stored = addresses(desk.record(make_skill(proficiency=0.5), make_goal(), make_free_event({"a": 1})))
-    skill, goal, event = (grain_read.show_grain(desk.store, desk.call(), address) for address in stored)
+    skill, goal, event = (grain_read.show_grain(desk.store, desk.call(), address, Telemetry("off")) for address in stored)
     assert (skill["kind"], skill["name"], skill["revision"], skill["proficiency"]) == ("skill", "refunds", 1, 0.5)
     assert (goal["kind"], goal["state"], goal["goal_state"]) == ("goal", "current", "active")
     assert (event["kind"], event["body"]) == ("event", {"a": 1})

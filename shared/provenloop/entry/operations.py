@@ -14,7 +14,7 @@ from provenloop.entry.models.access import MemoryRequest, TokenRequest
 from provenloop.entry.models.events import EventsRequest
 from provenloop.entry.models.fields import WireModel
 from provenloop.entry.models.loop import ApplyRequest, DecisionRequest, RollbackRequest, RunRequest
-from provenloop.entry.models.paths import AuditQuery, QueueQuery, RecallQuery
+from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery
 
 FunctionName = Literal["ingest", "loop_api", "analyze", "apply", "dispatch"]
 Method = Literal["GET", "POST", "PUT"]
@@ -118,6 +118,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "recall", "loop_api", "GET", f"{MEMORY}/recall", ("read",),
         "Recall what is held about a subject, a relation or a question.", "RecallReply", query=RecallQuery,
+    ),
+    Operation(
+        "show_history", "loop_api", "GET", f"{MEMORY}/history", ("read",),
+        "Show the versions of a grain, or every value of a relation.", "HistoryReply", query=HistoryQuery,
     ),
     Operation(
         "list_recommendations", "loop_api", "GET", f"{MEMORY}/loop/recommendations", ("read",),

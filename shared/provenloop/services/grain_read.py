@@ -26,14 +26,24 @@ def show_grain(store: Store, call: Call, address: str, telemetry: Telemetry) -> 
         ScopeDeniedError, InvalidInputError, NotFoundError.
     """
     call.require("read")
+    grain = require_grain(store, call, address)
+    record_use(store, call, Use(grain.namespace, (grain,)), telemetry)
+    return shown(grain, call.now)
+
+
+def require_grain(store: Store, call: Call, address: str) -> Grain:
+    """The grain at an address.
+
+    Raises:
+        InvalidInputError, NotFoundError.
+    """
     if not is_address(address):
         raise InvalidInputError("an address is 64 hex digits", field="address")
     grain = store.grains(call.memory, [address], call.now).get(address)
     if grain is None:
         require_heads(store, call.memory)
         raise NotFoundError("no grain has that address", field="address")
-    record_use(store, call, Use(grain.namespace, (grain,)), telemetry)
-    return shown(grain, call.now)
+    return grain
 
 
 def show_entity(store: Store, call: Call, namespace: str, subject: str, telemetry: Telemetry) -> dict[str, Any]:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import provenloop
+from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.instants import format_instant
 from provenloop.domain.records import MemoryRecord
 from provenloop.entry.models.access import TokenRequest
 from provenloop.entry.models.loop import DecisionRequest
-from provenloop.entry.models.paths import AuditQuery, QueueQuery, RecallQuery
+from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery
 from provenloop.entry.reply import Reply, json_lines_reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count
@@ -18,6 +19,7 @@ from provenloop.services import (
     audit_trail,
     findings_read,
     grain_read,
+    history,
     loop_state,
     memories,
     review,
@@ -93,6 +95,23 @@ def recall(request: Request) -> Reply:
     )
     answer = recall_service.recall(request.wiring.store, request.call, wanted, _telemetry(request))
     count("RecallsEmpty", 0 if answer["results"] else 1)
+    return json_reply(answer)
+
+
+def show_history(request: Request) -> Reply:
+    """The versions of a grain, or the values of a relation."""
+    asked = request.query_as(HistoryQuery)
+    given = {name: value for name, value in asked if value is not None}
+    if set(given) == {"address"}:
+        return json_reply(history.grain_history(request.wiring.store, request.call, given["address"]))
+    for name in ("namespace", "subject", "relation"):
+        if name not in given:
+            raise InvalidInputError("give an address, or namespace, subject and relation", field=name)
+    if asked.address is not None:
+        raise InvalidInputError("a grain has one history, whatever its subject", field="address")
+    answer = history.relation_history(
+        request.wiring.store, request.call, given["namespace"], given["subject"], given["relation"]
+    )
     return json_reply(answer)
 
 

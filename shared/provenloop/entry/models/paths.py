@@ -78,3 +78,14 @@ class AuditQuery(WireModel):
     """Which chain to read: that of one recommendation, or all of them."""
 
     subject: Annotated[str | None, Field(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9:._-]+$")] = None
+
+
+class HistoryQuery(WireModel):
+    """Whose history: that of one grain, or that of one relation of a subject."""
+
+    address: Annotated[Address | None, Field(description="Address of the grain; alone.")] = None
+    namespace: Namespace | None = None
+    subject: Annotated[Name | None, Field(description="The subject, in any spelling; with namespace and relation.")] = (
+        None
+    )
+    relation: Annotated[Name | None, Field(description="The relation, in any spelling.")] = None

@@ -175,3 +175,24 @@ class EntityReply(WireModel):
     namespace: str
     subject: str
     facts: list[Grain]
+
+
+class Version(Grain):
+    """A grain as it was from one instant to another; ``to`` is null where it is so still."""
+
+    begun: Annotated[Time, Field(alias="from")]
+    ended: Annotated[Time | None, Field(alias="to")]
+
+
+class HistoryReply(WireModel):
+    """Of a grain: its versions, oldest first, and the chain it stands in. Of a relation: every value it ever had."""
+
+    address: str | None = None
+    versions: list[Version] | None = None
+    predecessors: Annotated[list[Grain] | None, Field(description="What it replaced, nearest first.")] = None
+    successors: Annotated[list[Grain] | None, Field(description="What replaced it, nearest first.")] = None
+    cut: Annotated[bool | None, Field(description="There are over 200 predecessors or successors.")] = None
+    namespace: str | None = None
+    subject: str | None = None
+    relation: str | None = None
+    values: Annotated[list[Version] | None, Field(description="By when they began to hold.")] = None
