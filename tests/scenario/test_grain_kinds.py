@@ -11,6 +11,7 @@ from provenloop.domain.events import Event, SupersedeEvent
 from provenloop.domain.injected import fenced
 from provenloop.domain.prepare import MAX_BODY_BYTES
 from provenloop.services import grain_read
+from provenloop.services.record_use import Telemetry
 from tests.builders import (
     DAY_MS,
     NOW,
@@ -131,7 +132,9 @@ def test_a_tool_call_may_be_valid_for_a_time_only(desk: Desk) -> None:
 
 def test_all_kinds_are_shown_by_their_address(desk: Desk) -> None:
     stored = addresses(desk.record(make_skill(proficiency=0.5), make_goal(), make_free_event({"a": 1})))
-    skill, goal, event = (grain_read.show_grain(desk.store, desk.call(), address, Telemetry("off")) for address in stored)
+    skill, goal, event = (
+        grain_read.show_grain(desk.store, desk.call(), address, Telemetry("off")) for address in stored
+    )
     assert (skill["kind"], skill["name"], skill["revision"], skill["proficiency"]) == ("skill", "refunds", 1, 0.5)
     assert (goal["kind"], goal["state"], goal["goal_state"]) == ("goal", "current", "active")
     assert (event["kind"], event["body"]) == ("event", {"a": 1})

@@ -94,6 +94,7 @@ def _use_everything(stack: LocalStack) -> None:
         minted = _ok(admin.post("/v1/tokens", json=wanted))
         _decide(admin, "demo", "approve-and-apply", "rollback")
         _decide(admin, "scheduled", "approve", "reject")
+        _forget(admin)
     with stack.client_as(minted["secret"]) as runner:
         _work(runner)
 
@@ -119,6 +120,20 @@ def _decide(admin: httpx.Client, memory: str, *actions: str) -> None:
             _ok(admin.post(f"{queue}/{pending['id']}/{action}", json={"because": "agreed"}, headers=headers))
 
 
+def _forget(admin: httpx.Client) -> None:
+    """A skill that changed, and then was to be forgotten; and what else goes by that name."""
+    memory = "/v1/memories/demo"
+    for proficiency in (0.1, 0.2):
+        event = {"kind": "skill", "name": "agreed", "proficiency": proficiency}
+        [stored] = _ok(admin.post(f"{memory}/events", json={"events": [event]}))["events"]
+    for wanted in ({"address": stored["address"]}, {"namespace": "shared", "subject": "agreed"}):
+        _ok(
+            admin.post(
+                f"{memory}/forget", json={**wanted, "because": "asked to"}, headers={"idempotency-key": str(wanted)}
+            )
+        )
+
+
 def _work(runner: httpx.Client) -> None:
     """An agent's day: look, replace what is wrong, have it examined."""
     memory = "/v1/memories/demo"
@@ -139,6 +154,7 @@ def _work(runner: httpx.Client) -> None:
         f"loop/runs/{run}",
         f"grains/{fact['address']}",
         "audit/verify",
+        f"history?address={fact['address']}",
     ):
         _ok(runner.get(f"{memory}/{rest}"))
     assert runner.get(f"{memory}/audit").is_success

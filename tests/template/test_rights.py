@@ -49,13 +49,23 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
     },
     "apply": {
         "TOKEN": frozenset({"GetItem"}),
-        "HEAD": frozenset({"UpdateItem"}),
+        "HEAD": frozenset({"Query", "UpdateItem"}),
         "LOG": frozenset({"PutItem"}),
-        "GRAIN": frozenset({"GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"}),
+        "GRAIN": frozenset(
+            {
+                "GetItem",
+                "BatchGetItem",
+                "Query",
+                "PutItem",
+                "UpdateItem",
+                "DeleteItem",
+                "ConditionCheckItem",
+            }
+        ),
         "INDEX": frozenset({"BatchGetItem", "PutItem"}),
         "LOOP": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"}),
         "AUDIT": frozenset({"PutItem"}),
-        "NOTE": frozenset({"PutItem"}),
+        "NOTE": frozenset({"Query", "PutItem", "DeleteItem"}),
         "REPLAY": frozenset({"GetItem", "PutItem"}),
     },
     "loop_api": {

@@ -56,6 +56,16 @@ class ChainHead:
 
 
 @dataclass(frozen=True, slots=True)
+class ChainEnd:
+    """Where the chain of a subject ends that is no recommendation (which holds its own head): head and last status."""
+
+    subject: str
+    head: ChainHead
+    status: str
+    rev: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Break:
     """The first place where a chain does not hold, and why."""
 

@@ -13,6 +13,7 @@ from provenloop.domain.principal import Scope
 from provenloop.entry.models.access import MemoryRequest, TokenRequest
 from provenloop.entry.models.events import EventsRequest
 from provenloop.entry.models.fields import WireModel
+from provenloop.entry.models.forget import ForgetRequest
 from provenloop.entry.models.loop import ApplyRequest, DecisionRequest, RollbackRequest, RunRequest
 from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery
 
@@ -94,6 +95,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "approve_and_apply", "apply", "POST", f"{RECOMMENDATION}/approve-and-apply", ("review", "apply"),
         "Approve and apply at once: both, or neither.", "AppliedReply", ApplyRequest,
+    ),
+    Operation(
+        "forget", "apply", "POST", f"{MEMORY}/forget", ("admin",),
+        "Forget a grain, or everything held about a subject, for good.", "ForgottenReply", ForgetRequest,
     ),
     Operation("health", "loop_api", "GET", "/health", (), "Whether the service answers.", "HealthReply"),
     Operation("openapi", "loop_api", "GET", "/openapi.json", (), "This document.", None),

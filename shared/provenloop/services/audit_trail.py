@@ -1,6 +1,7 @@
 """The audit trail: reading it, and proving that it holds.
 
-Every chain belongs to a recommendation, whose head and status it must end in. What is stored may have been tampered
+Every chain must end in the head and status of its recommendation, or where it is the chain of something else (what was
+forgotten, say), in those kept for it. What is stored may have been tampered
 with in any way, so nothing here trusts it: damage is named, never an error of its own.
 """
 
@@ -8,10 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from provenloop.domain.audit import AuditEntry, Break, ChainHead, Note, verify_chain, verify_note
+from provenloop.domain.audit import AuditEntry, Break, ChainEnd, ChainHead, Note, verify_chain, verify_note
+from provenloop.domain.errors import NotFoundError
 from provenloop.domain.recommendation import Recommendation
 from provenloop.services.call import Call
 from provenloop.services.decision import find_recommendation
@@ -21,18 +24,27 @@ from provenloop.services.ports import Store
 _MAX_ROUNDS = 5
 
 
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """What a chain must end in."""
+
+    name: str
+    head: ChainHead
+    status: str
+
+
 def audit_lines(store: Store, call: Call, *, subject: str | None = None) -> Iterator[str]:
     """The trail as JSON lines, by subject and number.
 
     Args:
-        subject: id of one recommendation, or any unique prefix of it.
+        subject: id of one recommendation, or any unique prefix of it; or another subject, ``grain:<address>`` say.
 
     Raises:
         ScopeDeniedError, NotFoundError, AmbiguousPrefixError.
     """
     call.require("read")
     require_heads(store, call.memory)
-    name = None if subject is None else find_recommendation(store, call, subject, field="subject").id
+    name = None if subject is None else _find(store, call, subject).name
     return (_line(entry) for entry in store.audit_entries(call.memory, name))
 
 
@@ -63,7 +75,7 @@ def verify(store: Store, call: Call, *, subject: str | None = None) -> dict[str,
     """Recompute every hash, link, order, head and status; the first break is named.
 
     Args:
-        subject: id of one recommendation, or any unique prefix of it.
+        subject: as for :func:`audit_lines`.
 
     Returns:
         ``{ok, subjects, entries, break: {subject, n, reason} | None}``.
@@ -74,13 +86,15 @@ def verify(store: Store, call: Call, *, subject: str | None = None) -> dict[str,
     call.require("read")
     require_heads(store, call.memory)
     if subject is None:
-        recs = {rec.id: rec for rec in store.all_recommendations(call.memory)}
+        found = [*map(_of_recommendation, store.all_recommendations(call.memory)),
+                 *map(_of_chain, store.chain_ends(call.memory))]  # fmt: skip
         chains = {name: tuple(chain) for name, chain in groupby(store.audit_entries(call.memory), _subject_of)}
     else:
-        rec = find_recommendation(store, call, subject, field="subject")
-        recs, chains = {rec.id: rec}, {rec.id: tuple(store.audit_entries(call.memory, rec.id))}
-    names = sorted(recs.keys() | chains.keys())
-    suspects = (name for name in names if _break_of(name, chains.get(name, ()), recs.get(name)))
+        found = [_find(store, call, subject)]
+        chains = {ending.name: tuple(store.audit_entries(call.memory, ending.name)) for ending in found}
+    endings = {ending.name: ending for ending in found}
+    names = sorted(endings.keys() | chains.keys())
+    suspects = (name for name in names if _break_of(name, chains.get(name, ()), endings.get(name)))
     broken = next((found for found in (_look_again(store, call, name) for name in suspects) if found), None)
     return {
         "ok": broken is None,
@@ -94,9 +108,39 @@ def _subject_of(entry: AuditEntry) -> str:
     return entry.subject
 
 
-def _break_of(name: str, chain: tuple[AuditEntry, ...], rec: Recommendation | None) -> Break | None:
-    """The first break of a chain; one that no recommendation ends in is broken as well."""
-    head, status = (rec.chain, rec.status) if rec is not None else (ChainHead(), "")
+def _of_recommendation(rec: Recommendation) -> _Ending:
+    return _Ending(rec.id, rec.chain, rec.status)
+
+
+def _of_chain(end: ChainEnd) -> _Ending:
+    return _Ending(end.subject, end.head, end.status)
+
+
+def _find(store: Store, call: Call, subject: str) -> _Ending:
+    """Where the chain of a subject must end.
+
+    Raises:
+        NotFoundError, AmbiguousPrefixError.
+    """
+    if ":" not in subject:
+        return _of_recommendation(find_recommendation(store, call, subject, field="subject"))
+    end = store.chain_end(call.memory, subject)
+    if end is None:
+        raise NotFoundError("nothing has that chain", field="subject")
+    return _of_chain(end)
+
+
+def _ending_now(store: Store, call: Call, name: str) -> _Ending | None:
+    if ":" not in name:
+        rec = store.recommendations(call.memory, [name]).get(name)
+        return None if rec is None else _of_recommendation(rec)
+    end = store.chain_end(call.memory, name)
+    return None if end is None else _of_chain(end)
+
+
+def _break_of(name: str, chain: tuple[AuditEntry, ...], ending: _Ending | None) -> Break | None:
+    """The first break of a chain; one that nothing ends in is broken as well."""
+    head, status = (ending.head, ending.status) if ending is not None else (ChainHead(), "")
     return verify_chain(name, chain, head=head, status=status)
 
 
@@ -104,10 +148,10 @@ def _look_again(store: Store, call: Call, name: str) -> Break | None:
     """The break, if it is one: a decision between two reads looks like one, so nothing may move while we look."""
     found: Break | None = None
     for _ in range(_MAX_ROUNDS):
-        before = store.recommendations(call.memory, [name]).get(name)
+        before = _ending_now(store, call, name)
         chain = tuple(store.audit_entries(call.memory, name))
         found = _break_of(name, chain, before)
-        if found is None or store.recommendations(call.memory, [name]).get(name) == before:
+        if found is None or _ending_now(store, call, name) == before:
             return found
     return found
 

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from provenloop.domain.audit import AuditEntry, Note
+from provenloop.domain.audit import AuditEntry, ChainEnd, Note
 from provenloop.domain.checkpoint import Checkpoint, Watch
 from provenloop.domain.commit import Heads, LogEntry, LogHead, PassHead, TimerHead
 from provenloop.domain.grain import Grain
@@ -33,12 +33,13 @@ from provenloop.domain.records import (
     Undo,
 )
 from provenloop.domain.rollup import Rollup, RowId, ToolWindow
+from provenloop.services.audit_port import AuditReader
 from provenloop.services.recall_port import RecallReader
 
 Entity = (
     Grain | History | Predecessors | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint
-    | Watch | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | Note | Token | MemoryRecord | Label | TermRow
-    | RecallRow
+    | Watch | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | ChainEnd | Note | Token | MemoryRecord | Label
+    | TermRow | RecallRow
 )  # fmt: skip
 
 #: How often a transaction that collides with others is sent before the caller is told.
@@ -102,7 +103,14 @@ class Restate:
     place: int = 0
 
 
-Write = Put | Replace | Remove | Require | Restate
+@dataclass(frozen=True, slots=True)
+class Erase:
+    """Store something again without its content, in place of what is written once and must be there."""
+
+    entity: Entity
+
+
+Write = Put | Replace | Remove | Require | Restate | Erase
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,12 +249,6 @@ class LoopReader(RecallReader, Protocol):
     def replay(self, memory: MemoryId, key: str, now: int) -> Replay | None:
         """An unexpired replay record."""
 
-    def audit_entries(self, memory: MemoryId, subject: str | None = None) -> Iterator[AuditEntry]:
-        """Entries by subject and number, all pages."""
-
-    def notes(self, memory: MemoryId, subject: str) -> Mapping[int, Note]:
-        """The notes of a subject by entry number."""
-
     def all_recommendations(self, memory: MemoryId) -> Iterator[Recommendation]:
         """Every recommendation by id, all pages."""
 
@@ -263,7 +265,7 @@ class Used(Protocol):
         """Write units."""
 
 
-class Store(GrainReader, LoopReader, Protocol):
+class Store(GrainReader, LoopReader, AuditReader, Protocol):
     """Everything a use case may do to one memory."""
 
     def create_memory(self, memory: MemoryId, record: MemoryRecord, key: bytes) -> bool:

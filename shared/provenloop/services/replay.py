@@ -39,7 +39,7 @@ def answered_before(store: Store, call: Call, route: str) -> Iterator[Earlier]:
     try:
         yield earlier
     except LoopError:
-        earlier.reply = _earlier_reply(store, call, route)
+        earlier.reply = earlier_reply(store, call, route)
         if earlier.reply is None:
             raise
 
@@ -57,7 +57,7 @@ def replay_of(call: Call, route: str, reply: Mapping[str, Any], kept_ms: int = R
     return Replay(replay_key(call, route), call.body_digest, call.now, reply, kept_ms)
 
 
-def _earlier_reply(store: Store, call: Call, route: str) -> dict[str, Any] | None:
+def earlier_reply(store: Store, call: Call, route: str) -> dict[str, Any] | None:
     """The answer this very request was given before, if it was."""
     if call.idempotency_key is None:
         return None

@@ -107,6 +107,7 @@ def test_decisions_and_administration_read_the_token_afresh() -> None:
         "approve",
         "approve_and_apply",
         "create_memory",
+        "forget",
         "list_memories",
         "mint_token",
         "reject",

@@ -16,7 +16,7 @@ from provenloop.adapters.dynamodb import keys
 from provenloop.adapters.dynamodb.codec import decode, encode, plain
 from provenloop.adapters.dynamodb.keys import Key
 from provenloop.adapters.dynamodb.rows import ROW_VERSION, Row, number_of, pack, unpack
-from provenloop.domain.audit import AuditEntry, Note
+from provenloop.domain.audit import AuditEntry, ChainEnd, Note
 from provenloop.domain.canonical import canonical_json
 from provenloop.domain.checkpoint import Checkpoint, Watch
 from provenloop.domain.commit import LogEntry, PassHead, TimerHead
@@ -173,6 +173,7 @@ FORMS: tuple[Form, ...] = (
     Form("config", MemoryConfig, lambda _config: keys.CONFIG, "HEAD", "rev"),
     Form("run", Run, lambda row: keys.run(row.id), "LOOP", None, lambda _m, run: {"ttl": run.at // 1000 + RUN_KEPT_S}),
     Form("audit", AuditEntry, lambda entry: keys.chain(entry.subject, entry.n), "AUDIT"),
+    Form("chain_end", ChainEnd, lambda end: keys.chain_end(end.subject), "LOOP", "rev"),
     Form("note", Note, lambda note: keys.chain(note.subject, note.n), "NOTE"),
     Form(
         "replay",

@@ -27,6 +27,7 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | inverse of an apply; outcome of a pass | get | M#LOOP | ``UNDO#<id>``; ``RUN#<id>`` |
 | the audit chain of a subject; all chains | query | M#AUDIT | begins_with ``<subject>#``; all |
 | the reasons of a subject | query | M#NOTE | begins_with ``<subject>#`` |
+| where a chain ends that no recommendation ends; all | get; query | M#LOOP | ``END#<subject>``; begins_with |
 | has this request been answered? | get | M#REPLAY | ``<digest>`` |
 | the review queue of one status | query of index ``queue`` | M#Q#<status> | ``<3 - severity>#<created>#<id>`` |
 | memories with something to do | query of index ``due`` | WAKE#<shard> | instant up to now |
@@ -50,6 +51,7 @@ CONFIG = "1#CONFIG"
 TOKEN_SORT = "TOKEN"
 RECOMMENDATION_PREFIX = "REC#"
 WATCH_PREFIX = "WATCH#"
+CHAIN_END_PREFIX = "END#"
 MEMORY_PREFIX = "MEM#"
 TOOL_PREFIX = "R#TOOL#"
 ASK_PREFIX = "R#ASK#"
@@ -246,6 +248,11 @@ def place_in_chain(sort: str) -> tuple[str, int]:
     """Subject and number of an audit entry, from its sort key; number 0 where it is none that we made."""
     subject, _, digits = sort.rpartition("#")
     return (subject, int(digits)) if digits.isdecimal() else (sort, 0)
+
+
+def chain_end(subject: str) -> str:
+    """Sort key of where a chain ends that no recommendation ends."""
+    return f"{CHAIN_END_PREFIX}{subject}"
 
 
 def queue_partition(memory: MemoryId, status: str) -> str:

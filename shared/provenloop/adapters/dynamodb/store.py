@@ -13,7 +13,7 @@ from provenloop.adapters.dynamodb.meter import Usage
 from provenloop.adapters.dynamodb.recall_rows import RecallRows, rollup_sort
 from provenloop.adapters.dynamodb.rows import Row, is_expired
 from provenloop.domain.address import is_address
-from provenloop.domain.audit import AuditEntry, Note
+from provenloop.domain.audit import AuditEntry, ChainEnd, Note
 from provenloop.domain.checkpoint import Checkpoint, Watch
 from provenloop.domain.commit import Heads, LogEntry, LogHead
 from provenloop.domain.errors import IntegrityError
@@ -206,14 +206,26 @@ class DynamoStore(RecallRows):
     # audit
 
     def audit_entries(self, memory: MemoryId, subject: str | None = None) -> Iterator[AuditEntry]:
-        """See ``LoopReader``."""
+        """See ``AuditReader``."""
         chosen = Row.sk.startswith(keys.chain_of(subject)) if subject is not None else None
         return map(audit_entry_of, table.query(partition(memory, "AUDIT"), chosen))
 
     def notes(self, memory: MemoryId, subject: str) -> Mapping[int, Note]:
-        """See ``LoopReader``."""
+        """See ``AuditReader``."""
         rows = table.query(partition(memory, "NOTE"), Row.sk.startswith(keys.chain_of(subject)))
         return {note.n: note for note in _all(rows, Note)}
+
+    def all_notes(self, memory: MemoryId) -> Iterator[Note]:
+        """See ``AuditReader``."""
+        return _all(table.query(partition(memory, "NOTE")), Note)
+
+    def chain_end(self, memory: MemoryId, subject: str) -> ChainEnd | None:
+        """See ``AuditReader``."""
+        return self._one(self._loop_key(memory, keys.chain_end(subject)), ChainEnd)
+
+    def chain_ends(self, memory: MemoryId) -> tuple[ChainEnd, ...]:
+        """See ``AuditReader``."""
+        return self._loop(memory, keys.CHAIN_END_PREFIX, ChainEnd)
 
     # writes
 

@@ -14,6 +14,7 @@ from provenloop.domain.grain import Grain
 from provenloop.domain.names import MemoryId
 from provenloop.services.ports import (
     MAX_TRIES,
+    Erase,
     Failure,
     Put,
     Remove,
@@ -59,6 +60,8 @@ def _add(transaction: table.Transaction, memory: MemoryId, write: Write, now: in
         _add_grain_change(transaction, memory, write, write.entity)
     elif isinstance(write, Replace):
         transaction.put(row_of(memory, write.entity), Row.rev == write.expected)
+    elif isinstance(write, Erase):
+        transaction.put(row_of(memory, write.entity), Row.sk.exists())
     elif isinstance(write, Remove):
         transaction.delete(row_of(memory, write.entity), _unmoved(write))
     elif isinstance(write, Require):

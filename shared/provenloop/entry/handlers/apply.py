@@ -1,16 +1,19 @@
-"""Decisions that change grains: apply, roll back, approve and apply at once."""
+"""Decisions that change grains: apply, roll back, approve and apply at once, forget."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from provenloop.entry.models.forget import ForgetRequest
 from provenloop.entry.models.loop import ApplyRequest, RollbackRequest
 from provenloop.entry.reply import Reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count
 from provenloop.services import apply_change
+from provenloop.services import forget as forgetting
 from provenloop.services import roll_back as undo
+from provenloop.services.forget_plan import Wanted
 
 
 def apply(request: Request) -> Reply:
@@ -28,6 +31,15 @@ def roll_back(request: Request) -> Reply:
     body = request.body_as(RollbackRequest)
     answer = undo.roll_back(request.wiring.store, request.call, request.need("id"), body.because)
     count("ChangesRolledBack", 1)
+    return json_reply(answer)
+
+
+def forget(request: Request) -> Reply:
+    """Forget a grain, or a subject."""
+    body = request.body_as(ForgetRequest)
+    wanted = Wanted(body.address, body.namespace, body.subject)
+    answer = forgetting.forget(request.wiring.store, request.call, wanted, body.because)
+    count("GrainsForgotten", answer["forgotten"])
     return json_reply(answer)
 
 

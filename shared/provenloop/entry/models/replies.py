@@ -177,6 +177,17 @@ class EntityReply(WireModel):
     facts: list[Grain]
 
 
+class ForgottenReply(WireModel):
+    """What was forgotten; none of it can be brought back."""
+
+    forgotten: Annotated[int, Field(description="How many grains; 0 where all of it was forgotten already.")]
+    addresses: Annotated[list[str], Field(description="Their addresses, under which a tombstone stays.")]
+    versions: Annotated[int, Field(description="Earlier versions erased with them.")]
+    reasons: Annotated[int, Field(description="Reasons of decisions erased with them, since they repeat a text.")]
+    seq: int | None
+    audit: Annotated[str | None, Field(description="Id of the audit entry.")]
+
+
 class Version(Grain):
     """A grain as it was from one instant to another; ``to`` is null where it is so still."""
 

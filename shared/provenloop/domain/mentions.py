@@ -1,0 +1,50 @@
+"""What a grain alone says, and whether another text repeats it.
+
+Forgetting uses it to find reasons that people wrote and that repeat what is forgotten. Names that many grains share
+(subject, relation, tool, source ...) are no grain's own. A paraphrase is not found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from provenloop.domain.grain import Grain
+from provenloop.domain.text import normalise
+
+#: Shorter texts stand in every sentence.
+MIN_CHARS = 3
+#: Fields of a body that hold names, ids or figures, not what was said.
+_SHARED = frozenset({
+    "subject", "relation", "tool", "source", "tags", "session", "call_id", "event_id", "state", "full_sha256",
+    "input_full_sha256",
+})  # fmt: skip
+
+
+def own_texts(grain: Grain) -> frozenset[str]:
+    """The texts that this grain says, folded, those too short to tell left out."""
+    said = (text for name, value in grain.body.items() if name not in _SHARED for text in _texts_in(value))
+    folded = (normalise(text) for text in said)
+    return frozenset(text for text in folded if len(text) >= MIN_CHARS)
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts_in(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts_in(item)
+
+
+def mentions(text: str, folded: frozenset[str]) -> bool:
+    """Whether a text holds one of some folded texts as whole words (in scripts without blanks: anywhere)."""
+    within = normalise(text)
+    return any(part in within and (not part.isascii() or _as_words(part, within)) for part in folded)
+
+
+def _as_words(part: str, within: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", within) is not None

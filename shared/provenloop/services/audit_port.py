@@ -1,0 +1,28 @@
+"""Reading the audit trail; strongly consistent. Part of :class:`~provenloop.services.ports.Store`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from provenloop.domain.audit import AuditEntry, ChainEnd, Note
+from provenloop.domain.names import MemoryId
+
+
+class AuditReader(Protocol):
+    """Entries, the notes beside them, and where chains end that no recommendation ends."""
+
+    def audit_entries(self, memory: MemoryId, subject: str | None = None) -> Iterator[AuditEntry]:
+        """Entries by subject and number, all pages."""
+
+    def notes(self, memory: MemoryId, subject: str) -> Mapping[int, Note]:
+        """The notes of a subject by entry number."""
+
+    def all_notes(self, memory: MemoryId) -> Iterator[Note]:
+        """Every note by subject and number, all pages; for forgetting only."""
+
+    def chain_end(self, memory: MemoryId, subject: str) -> ChainEnd | None:
+        """Where the chain of a subject ends that is no recommendation."""
+
+    def chain_ends(self, memory: MemoryId) -> tuple[ChainEnd, ...]:
+        """Where all such chains end, by subject."""

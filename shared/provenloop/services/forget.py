@@ -1,0 +1,151 @@
+"""Forget: content is erased everywhere, a tombstone and an audit entry with addresses and digests stay.
+
+The heads, the log entry, the audit entry and the answer to a repeated request are one transaction, with as many earlier
+versions and reasons as it has room for. The rest is erased right after. Where that is interrupted, forgetting the same
+again finishes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from provenloop.domain.address import Addresses
+from provenloop.domain.audit import AuditEntry, ChainEnd, ChainHead, Note, author_of, head_after, next_entry
+from provenloop.domain.commit import Change, LogEntry
+from provenloop.domain.grain import Grain, text_of, without_content
+from provenloop.domain.records import History, Replay
+from provenloop.services.call import Call
+from provenloop.services.commit_change import Refused, commit_change
+from provenloop.services.decision import Decision, lost_race, require_because
+from provenloop.services.forget_plan import Plan, Wanted, plan_of, tombstone
+from provenloop.services.ports import Erase, Failure, Put, Remove, Replace, Store, Write, WriteRefusedError
+from provenloop.services.replay import earlier_reply
+
+ROUTE = "forget"
+FORGOTTEN = "forgotten"
+_SALT_BYTES = 16
+_WRITES_AT_ONCE = 90
+
+
+def forget(store: Store, call: Call, wanted: Wanted, because: str) -> dict[str, Any]:
+    """Forget one grain, or everything held about a subject.
+
+    Returns:
+        ``{forgotten, addresses, versions, reasons, seq, audit}``: how many grains, which, how many of their earlier
+        versions and of people's reasons were erased with them; ``seq`` and ``audit`` are None where nothing was left to
+        forget.
+
+    Raises:
+        ScopeDeniedError, InvalidInputError, NotFoundError, TooLargeError: nothing was erased.
+        ConflictError: somebody forgot the same at the same time.
+    """
+    call.require("admin")
+    reason = require_because(because)
+    forgetting = _Forgetting(store, call, wanted, reason, plan_of(store, call, wanted))
+    if not forgetting.plan.grains:
+        forgetting.erase(forgetting.erasures)
+        return earlier_reply(store, call, ROUTE) or _reply(forgetting.plan, None, None)
+    reply = commit_change(store, call, ROUTE, lambda: None, forgetting.build, forgetting.learn)
+    # Another number is that of this very request, answered before: what is there now was said since.
+    if reply["seq"] == forgetting.seq:
+        forgetting.erase(forgetting.rest)
+    return reply
+
+
+@dataclass
+class _Forgetting:
+    """One request on its way into a transaction."""
+
+    store: Store
+    call: Call
+    wanted: Wanted
+    because: str
+    plan: Plan
+    seq: int = 0
+    rest: Sequence[Write] = ()
+
+    @property
+    def erasures(self) -> list[Write]:
+        """Everything but the heads. Erasing twice does nothing more."""
+        versions = [Erase(History(without_content(row.grain))) for row in self.plan.versions]
+        return [*versions, *(Remove(note) for note in self.plan.notes)]
+
+    def build(self, seq: int, addresses: Addresses) -> Decision:
+        """The transaction under a number of the log."""
+        entry, note = self._audited(seq)
+        end = self.plan.end
+        moved = ChainEnd(self.plan.chain, head_after(entry), FORGOTTEN, rev=end.rev + 1 if end else 1)
+        writes: list[Write] = [
+            Put(self._log_entry(seq, addresses)),
+            Replace(moved, expected=end.rev) if end else Put(moved),
+            Put(entry),
+            Put(note),
+            *(
+                Replace(tombstone(grain, seq=seq, at=self.call.now), expected=grain.head_rev)
+                for grain in self.plan.grains
+            ),
+        ]
+        room = _WRITES_AT_ONCE - len(writes)
+        self.seq, self.rest = seq, self.erasures[room:]
+        writes += self.erasures[:room]
+        return Decision(writes, _reply(self.plan, seq, entry))
+
+    def erase(self, erasures: Sequence[Write]) -> None:
+        """Erase what has no room in the transaction.
+
+        Raises:
+            ConflictError: something moved in between; sending the request again goes on from there.
+        """
+        for start in range(0, len(erasures), _WRITES_AT_ONCE):
+            try:
+                self.store.transact(self.call.memory, erasures[start : start + _WRITES_AT_ONCE], self.call.now)
+            except WriteRefusedError as refused:
+                raise lost_race() from refused
+
+    def learn(self, failures: Sequence[Failure]) -> Refused:
+        """Something moved in between: look again, unless this request was answered or nothing is left to forget."""
+        if any(isinstance(failure.found, Replay) for failure in failures):
+            return "lost"
+        self.plan = plan_of(self.store, self.call, self.wanted)
+        return "again" if self.plan.grains else "lost"
+
+    def _audited(self, seq: int) -> tuple[AuditEntry, Note]:
+        end = self.plan.end
+        head = end.head if end else ChainHead()
+        note = Note(self.plan.chain, head.n + 1, self.call.entropy(_SALT_BYTES).hex(), self.because)
+        effects = {key: value for key, value in _reply(self.plan, seq, None).items() if key != "audit"}
+        entry = next_entry(
+            head,
+            subject=self.plan.chain,
+            before=end.status if end else "",
+            after=FORGOTTEN,
+            by=author_of(self.call.principal),
+            at=self.call.now,
+            note=note,
+            effects=effects,
+        )
+        return entry, note
+
+    def _log_entry(self, seq: int, addresses: Addresses) -> LogEntry:
+        changes = tuple(_change(grain, addresses) for grain in self.plan.grains)
+        return LogEntry(seq, f"{self.call.request_id}/{seq}", self.call.now, self.call.principal.label, changes)
+
+
+def _change(grain: Grain, addresses: Addresses) -> Change:
+    """What a fold needs: the address, and of a call its tool, whose findings may cite it."""
+    is_call = grain.kind == "tool_call"
+    tool_key = addresses.tool_key(grain.namespace, text_of(grain, "tool")) if is_call else None
+    return Change("forget", grain.kind, grain.address, grain.namespace, tool_key=tool_key)
+
+
+def _reply(plan: Plan, seq: int | None, entry: AuditEntry | None) -> dict[str, Any]:
+    return {
+        "forgotten": len(plan.grains),
+        "addresses": sorted(grain.address for grain in plan.grains),
+        "versions": len(plan.versions),
+        "reasons": len(plan.notes),
+        "seq": seq,
+        "audit": entry.id if entry is not None else None,
+    }

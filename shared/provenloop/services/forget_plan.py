@@ -1,0 +1,125 @@
+"""What forgetting has to erase: the grains themselves, their earlier versions, and reasons that repeat them.
+
+Everything else that is derived (recommendations, rollups, run outcomes, replays, inverses, log, audit) holds addresses,
+digests and figures only, and joins texts when it is read: a tombstone hides them everywhere at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from provenloop.domain.address import Addresses
+from provenloop.domain.audit import ChainEnd, Note
+from provenloop.domain.errors import InvalidInputError, NotFoundError, TooLargeError
+from provenloop.domain.grain import Grain, text_of, without_content
+from provenloop.domain.mentions import mentions, own_texts
+from provenloop.domain.records import History
+from provenloop.domain.text import normalise
+from provenloop.services.call import Call
+from provenloop.services.grain_read import require_grain
+from provenloop.services.memories import require_heads, require_namespace
+from provenloop.services.ports import Store
+
+MAX_GRAINS = 50
+#: Kinds with a topic, and the field of their bodies that holds it.
+_TOPIC_FIELDS: Mapping[str, str] = {"fact": "subject", "tool_call": "tool", "skill": "name", "goal": "name"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What shall be forgotten: one grain, or all that is held about a subject of a namespace."""
+
+    address: str | None = None
+    namespace: str | None = None
+    subject: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be erased now.
+
+    ``chain`` names the audit chain, ``end`` is where it stands. ``versions`` are earlier versions that still have
+    content, also those of grains that are forgotten already.
+    """
+
+    chain: str
+    end: ChainEnd | None
+    grains: tuple[Grain, ...]
+    versions: tuple[History, ...]
+    notes: tuple[Note, ...]
+
+
+def plan_of(store: Store, call: Call, wanted: Wanted) -> Plan:
+    """Look for everything that has to be erased.
+
+    The grains are read before their versions: a version that comes later comes with a moved head, on which the
+    tombstone is conditional.
+
+    Raises:
+        InvalidInputError: neither one grain nor a subject of a namespace is named.
+        NotFoundError: no such memory, namespace, grain or subject.
+        TooLargeError: over 50 grains.
+    """
+    chain, found = _found(store, call, wanted)
+    grains = tuple(grain for grain in found if grain.state != "forgotten")
+    if len(grains) > MAX_GRAINS:
+        raise TooLargeError(
+            f"{len(grains)} grains are held about that and {MAX_GRAINS} can be forgotten at once; name them one by one",
+            field="subject",
+        )
+    versions = tuple(row for grain in found if grain.head_rev > 1 for row in _with_content(store, call, grain))
+    said = frozenset[str]().union(*map(own_texts, (*grains, *(row.grain for row in versions))))
+    if wanted.subject is not None:
+        said |= {normalise(wanted.subject)}
+    notes = tuple(_repeating(store, call, said, chain)) if said else ()
+    return Plan(chain, store.chain_end(call.memory, chain), grains, versions, notes)
+
+
+def _repeating(store: Store, call: Call, said: frozenset[str], chain: str) -> Iterator[Note]:
+    """Reasons that repeat something, but for the reasons why just this was forgotten."""
+    notes = store.all_notes(call.memory)
+    return (note for note in notes if note.subject != chain and mentions(note.because, said))
+
+
+def tombstone(grain: Grain, *, seq: int, at: int) -> Grain:
+    """What is left of a grain that is forgotten in commit ``seq``."""
+    return replace(without_content(grain), head_rev=grain.head_rev + 1, seq=seq, changed_at=at)
+
+
+def _found(store: Store, call: Call, wanted: Wanted) -> tuple[str, list[Grain]]:
+    """The chain's name and the grains, forgotten ones among them."""
+    if wanted.address is not None and (wanted.namespace, wanted.subject) == (None, None):
+        return f"grain:{wanted.address}", [require_grain(store, call, wanted.address)]
+    if wanted.address is not None:
+        raise InvalidInputError("one grain, or a subject of a namespace, not both", field="address")
+    for name, value in (("namespace", wanted.namespace), ("subject", wanted.subject)):
+        if value is None:
+            raise InvalidInputError("give an address, or namespace and subject", field=name)
+    return _about(store, call, wanted.namespace or "", wanted.subject or "")
+
+
+def _about(store: Store, call: Call, namespace: str, subject: str) -> tuple[str, list[Grain]]:
+    heads = require_heads(store, call.memory)
+    require_namespace(heads, namespace)
+    addresses = Addresses(heads.log.key)
+    found = [
+        grain
+        for kind in _TOPIC_FIELDS
+        for grain in store.grains_by_prefix(call.memory, addresses.entity_prefix(kind, namespace, subject), call.now)
+        if (grain.kind, grain.namespace) == (kind, namespace) and _is_about(grain, subject)
+    ]
+    if not found:
+        raise NotFoundError("nothing is held about that subject", field="subject")
+    return f"entity:{addresses.short('entity', namespace, normalise(subject))}", found
+
+
+def _is_about(grain: Grain, subject: str) -> bool:
+    """Whether a grain is about the subject. One that is forgotten does not tell: its prefix has to do."""
+    return grain.state == "forgotten" or normalise(text_of(grain, _TOPIC_FIELDS[grain.kind])) == normalise(subject)
+
+
+def _with_content(store: Store, call: Call, grain: Grain) -> Iterator[History]:
+    for version in store.history(call.memory, grain.address):
+        if version.state != "forgotten" or version.body or version.redacted:
+            yield History(version)
