@@ -123,9 +123,9 @@ def _decide(admin: httpx.Client, memory: str, *actions: str) -> None:
 def _forget(admin: httpx.Client) -> None:
     """A skill that changed, and then was to be forgotten; and what else goes by that name."""
     memory = "/v1/memories/demo"
-    for proficiency in (0.1, 0.2):
-        event = {"kind": "skill", "name": "agreed", "proficiency": proficiency}
-        [stored] = _ok(admin.post(f"{memory}/events", json={"events": [event]}))["events"]
+    skill = {"kind": "skill", "name": "agreed", "proficiency": 0.1}
+    _ok(admin.post(f"{memory}/events", json={"events": [skill]}))
+    [stored] = _ok(admin.post(f"{memory}/events", json={"events": [{**skill, "proficiency": 0.2}]}))["events"]
     for wanted in ({"address": stored["address"]}, {"namespace": "shared", "subject": "agreed"}):
         _ok(
             admin.post(

@@ -1,7 +1,8 @@
 """History: every version of one grain with what it replaced and what replaced it, and every value of one relation.
 
 Versions are kept of what writers change: a body, a generation, a successor. An apply moves a head only, and how it was
-before stands in the recommendation. What was forgotten shows as a version without content.
+before stands in the recommendation. A tombstone takes the place of the head it erased, and of the versions before it
+only the content goes.
 """
 
 from __future__ import annotations
