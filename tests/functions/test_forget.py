@@ -58,10 +58,14 @@ def test_what_took_part_in_findings_an_apply_and_an_undo_is_in_no_answer_and_no_
     api.done("create_memory")
     addresses = [event["address"] for event in api.done("record_events", body={"events": EVENTS}, key="k-1")["events"]]
     run = api.done("run_pass", body={}, key="k-2")
-    ids = [row["id"] for row in api.done("list_recommendations")["recommendations"]]
-    for name in ("approve_and_apply", "roll_back"):
-        for rec in ids:
-            api.done(name, {**MEMORY, "id": rec}, {"because": f"as {WORD} said"}, key=f"{name}-{rec}")
+    rows = api.done("list_recommendations")["recommendations"]
+    ids = [row["id"] for row in rows]
+    for row in rows:
+        for name in ("approve_and_apply", "roll_back") if row["rollbackable"] else ("reject",):
+            api.done(name, {**MEMORY, "id": row["id"]}, {"because": f"as {WORD} said"}, key=f"{name}-{row['id']}")
+    assert {row["analyzer"] for row in rows if row["rollbackable"]} >= {
+        "loop.tool_failure/1", "loop.contradiction_sweep/1",
+    }  # fmt: skip
     assert WORD.casefold() in answers(api, ids, addresses)
     assert WORD.casefold() in stored(api)
 

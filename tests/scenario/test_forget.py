@@ -24,6 +24,7 @@ from provenloop.domain.principal import Principal
 from provenloop.services import audit_trail, findings_read, grain_read, history
 from provenloop.services.forget import forget
 from provenloop.services.forget_plan import MAX_GRAINS, Wanted
+from provenloop.services.record_use import Telemetry
 from tests.builders import (
     Desk,
     addresses,
@@ -143,7 +144,7 @@ def test_nothing_is_left_of_one_that_was_superseded_forked_and_came_back(desk: D
 def test_what_is_forgotten_is_shown_as_such_and_a_second_time_nothing_is_left_to_do(desk: Desk, kind: str) -> None:
     address = grain_of(desk, KINDS[kind][0]).address
     first = forgotten(desk, address)
-    shown = grain_read.show_grain(desk.store, desk.call(), address)
+    shown = grain_read.show_grain(desk.store, desk.call(), address, Telemetry("off"))
     assert (shown["state"], shown["live"], set(shown) & {"object", "text", "result", "name", "body"}) == (
         "forgotten", False, set(),
     )  # fmt: skip
