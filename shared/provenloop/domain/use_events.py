@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from provenloop.domain.grain import GrainDraft
 from provenloop.domain.questions import asked, looked_up
@@ -14,6 +14,8 @@ BudgetUnit = Literal["tokens", "grains"]
 @dataclass(frozen=True, slots=True)
 class RecallReport:
     """One recall: the question, or the subject and relation looked up, and the addresses of the grains returned."""
+
+    kind: ClassVar[str] = "recall_report"
 
     namespace: str
     question: str | None = None
@@ -39,6 +41,8 @@ class RecallReport:
 @dataclass(frozen=True, slots=True)
 class AssemblyReport:
     """One assembled context: how much room there was, how much was used, how many candidates were dropped."""
+
+    kind: ClassVar[str] = "assembly_report"
 
     namespace: str
     budget: int

@@ -77,8 +77,8 @@ class Operation:
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "record_events", "ingest", "POST", f"{MEMORY}/events", ("write",),
-        "Record a batch of events: facts, tool calls, observations, skills, goals, events, supersedes.", "EventsReply",
-        EventsRequest,
+        "Record a batch of events: facts, tool calls, observations, skills, goals, events, supersedes, reports.",
+        "EventsReply", EventsRequest,
     ),
     Operation(
         "run_pass", "analyze", "POST", f"{MEMORY}/loop/run", ("write",),

@@ -14,18 +14,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from provenloop.domain.address import Addresses
-from provenloop.domain.commit import LogEntry, LogHead, count_new
+from provenloop.domain.commit import Change, LogEntry, LogHead, count_new
 from provenloop.domain.errors import BusyError, InvalidInputError, TooLargeError
 from provenloop.domain.events import MAX_AHEAD_MS, Event, StatedEvent, SupersedeEvent, occurred_at_of, texts_of
 from provenloop.domain.injected import carries_marker
 from provenloop.domain.prepare import Prepared, prepare
 from provenloop.domain.records import Replay
+from provenloop.domain.use_events import Report
 from provenloop.services.batch import TOOL_CALL_KEPT_MS, Batch, Slot
 from provenloop.services.call import Call
 from provenloop.services.log_number import given_back_if_refused, next_slot
 from provenloop.services.memories import require_heads, unknown_memory
 from provenloop.services.ports import Put, Reservation, Store, Write, WriteRefusedError
+from provenloop.services.record_use import TelemetryMode
 from provenloop.services.replay import replay_of, require_same_body
+from provenloop.services.use_reports import Reported, Reports, ignored_reports, returned_of
 
 MAX_EVENTS = 90
 _MAX_ROUNDS = 6
@@ -42,8 +45,10 @@ class _Sent:
     is_echo: bool
 
 
-def record_events(store: Store, call: Call, events: Sequence[Event]) -> dict[str, Any]:
-    """Store a batch of validated events.
+def record_events(
+    store: Store, call: Call, events: Sequence[Event | Report], mode: TelemetryMode = "aggregate"
+) -> dict[str, Any]:
+    """Store a batch of validated events; reports of how memory was used are counted as ``mode`` says.
 
     Returns:
         ``{seq, events: [{index, kind, address, status, ...}], redacted: {kind: n}}`` with one answer per event; an
@@ -55,18 +60,25 @@ def record_events(store: Store, call: Call, events: Sequence[Event]) -> dict[str
     """
     call.require("write")
     _check(call, events)
-    sent = [_sent(index, event, call.now) for index, event in enumerate(events)]
+    stated = [(index, event) for index, event in enumerate(events) if not isinstance(event, Report)]
+    sent = [_sent(index, event, call.now) for index, event in stated]
+    reported = [Reported(index, event) for index, event in enumerate(events) if isinstance(event, Report)]
     kept = [one for one in sent if not one.is_echo]
     ignored = [_ignored(one) for one in sent if one.is_echo]
-    if not kept:
+    if not kept and (not reported or mode == "off"):
         require_heads(store, call.memory)
-        return {"seq": None, "events": ignored, "redacted": {}}
+        return _answer(None, [*ignored, *ignored_reports(reported)], kept)
+    returned = returned_of(reported)
     for _ in range(_MAX_ROUNDS):
-        head = _reserve(store, call, kept)
+        head = _reserve(store, call, kept, reported)
         with given_back_if_refused(store, call, head.seq):
+            known = store.grains(call.memory, returned, call.now) if returned else {}
+            reports = Reports(
+                reported, Addresses(head.key), known, mode, seq=head.seq, by=call.principal.label, now=call.now
+            )
             batch = _batch(store, call, head, kept)
-            if _commit(store, call, head, batch):
-                return _answer(head.seq, [*batch.answers(), *ignored], kept)
+            if _commit(store, call, head, batch, reports):
+                return _answer(head.seq, [*batch.answers(), *ignored, *reports.answers()], kept)
     raise BusyError("other writers keep changing the same grains; try again")
 
 
@@ -79,13 +91,13 @@ def _ignored(sent: _Sent) -> Mapping[str, Any]:
     return {"index": sent.index, "kind": sent.prepared.draft.kind, "status": "ignored"}
 
 
-def _check(call: Call, events: Sequence[Event]) -> None:
+def _check(call: Call, events: Sequence[Event | Report]) -> None:
     if not events:
         raise InvalidInputError("at least one event is needed", field="events")
     if len(events) > MAX_EVENTS:
         raise TooLargeError(f"at most {MAX_EVENTS} events a request", field="events")
     for index, event in enumerate(events):
-        at = occurred_at_of(_stated(event))
+        at = None if isinstance(event, Report) else occurred_at_of(_stated(event))
         if at is not None and at > call.now + MAX_AHEAD_MS:
             raise InvalidInputError("more than 5 minutes in the future", field=f"events[{index}].occurred_at")
 
@@ -94,12 +106,12 @@ def _stated(event: Event) -> StatedEvent:
     return event.by if isinstance(event, SupersedeEvent) else event
 
 
-def _reserve(store: Store, call: Call, sent: Sequence[_Sent]) -> LogHead:
+def _reserve(store: Store, call: Call, sent: Sequence[_Sent], reported: Sequence[Reported]) -> LogHead:
     drafts = [one.prepared.draft for one in sent]
     reservation = Reservation(
         grains=len(drafts),
         errors=sum(1 for draft in drafts if draft.is_error),
-        namespaces=frozenset(draft.namespace for draft in drafts),
+        namespaces=frozenset([*(draft.namespace for draft in drafts), *(one.report.namespace for one in reported)]),
         at=call.now,
         wake_at=next_slot(call.now),
     )
@@ -134,11 +146,13 @@ def _batch(store: Store, call: Call, head: LogHead, sent: Sequence[_Sent]) -> Ba
     )
 
 
-def _commit(store: Store, call: Call, head: LogHead, batch: Batch) -> bool:
+def _commit(store: Store, call: Call, head: LogHead, batch: Batch, reports: Reports) -> bool:
     """Whether the batch is stored; False when its number was taken and a new one is needed."""
     commit_id = f"{call.request_id}/{head.seq}"
     for _ in range(_MAX_ROUNDS):
-        writes: list[Write] = [Put(_entry(call, head.seq, commit_id, batch)), *batch.writes(), *_memo(call, batch)]
+        entry = _entry(call, head.seq, commit_id, (*batch.changes(), *reports.changes()))
+        memo = _memo(call) if batch.counts_again or reports.counts else []
+        writes: list[Write] = [Put(entry), *batch.writes(), *reports.writes(), *memo]
         try:
             store.transact(call.memory, writes, call.now)
         except WriteRefusedError as refused:
@@ -150,28 +164,29 @@ def _commit(store: Store, call: Call, head: LogHead, batch: Batch) -> bool:
             if isinstance(repeated, Replay):
                 require_same_body(call, repeated)
                 batch.mark_repeated()
+                reports.mark_repeated()
             batch.learn(refused.failures)
+            reports.learn(refused.failures)
             continue
         return True
     raise BusyError("other writers keep changing the same grains; try again")
 
 
-def _memo(call: Call, batch: Batch) -> list[Write]:
+def _memo(call: Call) -> list[Write]:
     """Remembers a request that counts what is there already: a put that fails cannot tell that it was sent before.
 
     For as long as a tool call is kept, so that one request is known again whole or not at all.
     """
-    replay = replay_of(call, "events", {}, TOOL_CALL_KEPT_MS) if batch.counts_again else None
+    replay = replay_of(call, "events", {}, TOOL_CALL_KEPT_MS)
     return [Put(replay)] if replay is not None else []
 
 
-def _entry(call: Call, seq: int, commit_id: str, batch: Batch) -> LogEntry:
-    changes = batch.changes()
+def _entry(call: Call, seq: int, commit_id: str, changes: tuple[Change, ...]) -> LogEntry:
     grains, errors = count_new(changes)
     return LogEntry(seq, commit_id, call.now, call.principal.label, changes, grains, errors)
 
 
-def _answer(seq: int, answers: Sequence[Mapping[str, Any]], sent: Sequence[_Sent]) -> dict[str, Any]:
+def _answer(seq: int | None, answers: Sequence[Mapping[str, Any]], sent: Sequence[_Sent]) -> dict[str, Any]:
     redacted: Counter[str] = Counter()
     for one in sent:
         redacted.update(one.prepared.redacted)

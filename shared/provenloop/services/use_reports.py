@@ -43,6 +43,11 @@ def returned_of(reported: Iterable[Reported]) -> tuple[str, ...]:
     return found
 
 
+def ignored_reports(reported: Iterable[Reported]) -> list[Mapping[str, Any]]:
+    """The answers to reports where nothing is recorded."""
+    return [{"index": one.index, "kind": one.report.kind, "status": "ignored"} for one in reported]
+
+
 class Reports:
     """The reports of one batch.
 
@@ -141,12 +146,14 @@ class Reports:
 
     def answers(self) -> list[Mapping[str, Any]]:
         """One answer per report; ``unknown`` counts returned addresses that the namespace does not hold."""
-        status = "ignored" if self._mode == "off" else "duplicate" if self._is_repeat else "counted"
+        if self._mode == "off":
+            return ignored_reports(self._reported)
+        status = "duplicate" if self._is_repeat else "counted"
         return [self._answer(one, status) for one in self._reported]
 
     def _answer(self, one: Reported, status: str) -> Mapping[str, Any]:
+        answer: dict[str, Any] = {"index": one.index, "kind": one.report.kind, "status": status}
         if isinstance(one.report, AssemblyReport):
-            return {"index": one.index, "kind": "assembly_report", "status": status}
+            return answer
         unknown = len(set(one.report.returned)) - len(self._known(one.report))
-        answer: dict[str, Any] = {"index": one.index, "kind": "recall_report", "status": status}
         return {**answer, "unknown": unknown} if unknown else answer

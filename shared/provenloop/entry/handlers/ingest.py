@@ -12,7 +12,7 @@ from provenloop.services import ingest
 def record_events(request: Request) -> Reply:
     """Store a batch, or nothing of it."""
     events = to_events(request.body_as(EventsRequest), request.now)
-    answer = ingest.record_events(request.wiring.store, request.call, events)
+    answer = ingest.record_events(request.wiring.store, request.call, events, request.wiring.telemetry)
     count("EventsReceived", len(events))
     count("EventsStored", sum(1 for event in answer["events"] if event["status"] == "stored"))
     return json_reply(answer)

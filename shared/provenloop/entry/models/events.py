@@ -10,6 +10,7 @@ from provenloop.domain import events as domain
 from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.events import MAX_AHEAD_MS, GoalState
 from provenloop.domain.names import DEFAULT_NAMESPACE
+from provenloop.domain.use_events import Report
 from provenloop.entry.models.fields import (
     Address,
     Confidence,
@@ -25,6 +26,7 @@ from provenloop.entry.models.fields import (
     Tool,
     WireModel,
 )
+from provenloop.entry.models.use_events import AssemblyReport, RecallReport, to_report
 
 MAX_EVENTS = 90
 MAX_TAGS = 32
@@ -125,7 +127,7 @@ class Supersede(WireModel):
     ] = False
 
 
-Event = Annotated[Superseding | ToolCall | Supersede, Field(discriminator="kind")]
+Event = Annotated[Superseding | ToolCall | Supersede | RecallReport | AssemblyReport, Field(discriminator="kind")]
 
 
 class EventsRequest(WireModel):
@@ -134,13 +136,19 @@ class EventsRequest(WireModel):
     events: Annotated[list[Event], Field(min_length=1, max_length=MAX_EVENTS)]
 
 
-def to_events(request: EventsRequest, now: int) -> tuple[domain.Event, ...]:
+def to_events(request: EventsRequest, now: int) -> tuple[domain.Event | Report, ...]:
     """The batch as events of the domain.
 
     Raises:
         InvalidInputError: naming the event's field, see :func:`to_event`.
     """
-    return tuple(to_event(event, now, f"events[{index}]") for index, event in enumerate(request.events))
+    return tuple(_to_any(event, now, f"events[{index}]") for index, event in enumerate(request.events))
+
+
+def _to_any(event: Event, now: int, field: str) -> domain.Event | Report:
+    if isinstance(event, RecallReport | AssemblyReport):
+        return to_report(event, field)
+    return to_event(event, now, field)
 
 
 def to_event(event: Superseding | ToolCall | Supersede, now: int, field: str) -> domain.Event:

@@ -68,12 +68,16 @@ class EventAnswer(WireModel):
     kind: str
     address: Annotated[str | None, Field(description="Of the grain it became; an ignored event became none.")] = None
     status: Annotated[
-        Literal["stored", "duplicate", "restated", "changed", "revived", "ignored"],
-        Field(description="Ignored is what only echoes a text that Provenloop itself put before the agent."),
+        Literal["stored", "duplicate", "restated", "changed", "revived", "ignored", "counted"],
+        Field(
+            description="Ignored is what only echoes a text that Provenloop itself put before the agent, and a report "
+            "where none is kept; counted is a report."
+        ),
     ]
     differs: Annotated[bool | None, Field(description="The same id was sent before with another body.")] = None
     same_as: Annotated[int | None, Field(description="Index of the event of this batch that it repeats.")] = None
     superseded: Annotated[str | None, Field(description="Address of the grain that it replaced.")] = None
+    unknown: Annotated[int | None, Field(description="Returned addresses that the namespace does not hold.")] = None
 
 
 class EventsReply(WireModel):

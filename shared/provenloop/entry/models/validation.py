@@ -20,7 +20,9 @@ M = TypeVar("M", bound=BaseModel)
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}\Z")
 _MAX_KEY_SHOWN = 64
 #: pydantic names the chosen member of a union in a path; these are no fields.
-_UNION_TAGS = frozenset({"fact", "tool_call", "observation", "skill", "goal", "event", "supersede"})
+_UNION_TAGS = frozenset({
+    "fact", "tool_call", "observation", "skill", "goal", "event", "supersede", "recall_report", "assembly_report",
+})  # fmt: skip
 #: A batch over this field's limit is too large rather than ill-formed.
 _BATCH_FIELD = ("events",)
 
