@@ -116,6 +116,49 @@ def test_telemetry_tells_what_is_read_and_what_finds_nothing(told: Api) -> None:
     assert found["assemblies"] == {"assembled": 0, "overflowed": 0}
 
 
+REPORT: dict[str, Any] = {"kind": "recall_report", "question": "opening hours", "returned": []}
+ASSEMBLY: dict[str, Any] = {"kind": "assembly_report", "budget": 100, "used": 90, "dropped": 2, "unit": "tokens"}
+
+
+def test_an_agent_with_a_retriever_of_its_own_reports_what_it_recalled(told: Api) -> None:
+    [address] = {row["address"] for row in told.done("recall", query={"subject": "depot"})["results"]}
+    looked_up = {**REPORT, "question": None, "subject": "depot", "returned": [address], "run_id": "r-1"}
+    answer = told.done("record_events", body={"events": [FACTS[0], REPORT, looked_up, ASSEMBLY]})
+    assert [event["status"] for event in answer["events"]] == ["restated", "counted", "counted", "counted"]
+    promised = operation("record_events").reply
+    assert promised is not None
+    reply_model(promised).model_validate(answer)
+    found = telemetry(told)
+    assert [(row["text"], row["asked"], row["empty"]) for row in found["questions"]] == [("opening hours", 1, 1)]
+    assert [row["reads"] for row in found["most_recalled"]] == [2]
+    assert found["assemblies"] == {"assembled": 1, "overflowed": 1}
+
+
+@pytest.mark.parametrize(
+    ("event", "field"),
+    [
+        ({"kind": "recall_report", "returned": []}, "question"),
+        ({"kind": "recall_report", "question": "x"}, "returned"),
+        ({**REPORT, "returned": ["x"]}, "returned[0]"),
+        ({**REPORT, "returned": ["a" * 64] * 101}, "returned"),
+        ({**REPORT, "question": "\n"}, "question"),
+        ({**REPORT, "asked": 3}, "asked"),
+        ({**ASSEMBLY, "budget": -1}, "budget"),
+        ({**ASSEMBLY, "used": 1.5}, "used"),
+        ({**ASSEMBLY, "unit": "words"}, "unit"),
+        ({**ASSEMBLY, "dropped": None}, "dropped"),
+    ],
+)
+def test_a_bad_report_is_refused_by_its_field_and_the_batch_leaves_nothing(
+    told: Api, event: dict[str, Any], field: str
+) -> None:
+    before = told.stack.items()
+    response = told.call("record_events", body={"events": [FACTS[1], event]})
+    assert told.refused(response) == (400, "PVL-E011")
+    assert response.json()["field"] == f"events[1].{field}"
+    assert told.stack.items() == before
+
+
 def test_questions_are_no_memory(told: Api) -> None:
     recalled(told, question="opening hours")
     for _ in range(2):

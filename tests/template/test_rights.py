@@ -36,6 +36,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "HEAD": frozenset({"GetItem", "UpdateItem"}),
         "LOG": frozenset({"PutItem"}),
         "GRAIN": frozenset({"BatchGetItem", "PutItem", "UpdateItem"}),
+        "INDEX": frozenset({"PutItem"}),
         "REPLAY": frozenset({"PutItem"}),
     },
     "analyze": {

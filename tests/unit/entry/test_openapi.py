@@ -91,6 +91,7 @@ def test_events_are_told_apart_by_their_kind() -> None:
     assert events["maxItems"] == 90
     assert set(events["items"]["discriminator"]["mapping"]) == {
         "fact", "tool_call", "observation", "skill", "goal", "event", "supersede",
+        "recall_report", "assembly_report",
     }  # fmt: skip
 
 
