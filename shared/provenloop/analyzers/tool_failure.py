@@ -4,6 +4,9 @@ A cluster is one (namespace, tool, signature). It fires within a window of UTC d
 (errors / calls >= min_rate or errors >= min_abs). Where no single signature fires, all errors of the tool together
 fire a tool-level finding (signature ``*``) at the same rate with at least 10 errors. What was applied before fires
 again only on calls that came after the apply, and errors that an applied lesson answers count for no other finding.
+
+What was cured falls silent: when, on the days after its last error, the tool was called at least as often as it had
+failed so (and at least 10 times).
 """
 
 from __future__ import annotations
@@ -26,10 +29,11 @@ from provenloop.domain.errors import AnalyzerError
 from provenloop.domain.instants import day_start_ms
 from provenloop.domain.proposal import NewFact, Operation, Proposal, TextRef
 from provenloop.domain.recommendation import DAY_MS, MAX_EVIDENCE, Draft, Metric, Severity, Summary, Target
-from provenloop.domain.rollup import OVERFLOW, SignatureDay
+from provenloop.domain.rollup import OVERFLOW, SignatureDay, ToolWindow
 
 WHOLE_TOOL = "*"
 TOOL_LEVEL_MIN_ERRORS = 10
+CURED_MIN_CALLS = 10
 LESSON_RELATION = "fails_with"
 
 
@@ -77,10 +81,12 @@ class ToolFailure:
             return mark if mark is not None and mark.at > window_start else None
 
         clusters = tuple(_clusters(view, mark_of))
-        single = [c for c in clusters if c.signature != OVERFLOW and _fires(c.tally, parameters)]
+        alive = [c for c in clusters if not _is_cured(c.rows, c.tally, view.window)]
+        single = [c for c in alive if c.signature != OVERFLOW and _fires(c.tally, parameters)]
         drafts = [_draft(view, c.signature, c.tally, (c,), parameters) for c in single]
         whole = _since(Tally(sum(c.tally.errors for c in clusters), view.window.calls), mark_of(WHOLE_TOOL))
-        if not single and _fires_as_tool(whole, parameters):
+        is_cured = _is_cured(view.window.signatures, whole, view.window)
+        if not single and _fires_as_tool(whole, parameters) and not is_cured:
             drafts.append(_draft(view, WHOLE_TOOL, whole, _later(clusters, mark_of(WHOLE_TOOL)), parameters))
         return Examination(tuple(drafts), _next_day_that_matters(view, parameters))
 
@@ -124,6 +130,15 @@ def _since(whole: Tally, mark: AppliedMark | None) -> Tally:
         return Tally(0, 0)
     longest = max(mark.watch.calls, default=0)
     return Tally(mark.watch.errors.get(longest, 0), mark.watch.calls.get(longest, 0))
+
+
+def _is_cured(rows: Iterable[SignatureDay], tally: Tally, window: ToolWindow) -> bool:
+    """Whether the tool was called often enough on the days after the last of these errors. Within its day, the order of
+    errors and successes is not known.
+    """
+    last = max((row.day for row in rows), default="")
+    since = sum(day.calls for day in window.days if day.day > last)
+    return since >= max(tally.errors, CURED_MIN_CALLS)
 
 
 def _fires(tally: Tally, parameters: Parameters) -> bool:

@@ -287,3 +287,28 @@ def test_every_finding_meets_the_thresholds_and_cites_its_own_errors(
         assert draft.count == len(matching) >= (10 if draft.parts[1] == WHOLE_TOOL else 3)
         assert draft.count / len(changes) >= 0.4 or draft.count >= 50
         assert {by_address[address] for address in draft.evidence} <= set(matching)
+
+
+# cured
+
+
+@pytest.mark.parametrize(("failed", "later", "fires"), [(10, 9, True), (10, 10, False), (4, 9, True), (4, 10, False)])
+def test_a_failure_is_cured_by_as_many_calls_on_later_days_and_at_least_ten(
+    failed: int, later: int, fires: bool
+) -> None:
+    drafts = found((failed, "s", NOW - 20 * DAY_MS), (later, None, NOW - DAY_MS), min_rate=0.1)
+    assert list(drafts) == (["s"] if fires else [])
+
+
+def test_calls_of_the_day_of_the_last_error_cure_nothing() -> None:
+    assert list(found((10, "s", NOW - DAY_MS), (10, None, NOW - DAY_MS + 1000))) == ["s"]
+
+
+def test_a_cured_failure_that_comes_back_fires_again() -> None:
+    assert list(found((10, "s", NOW - 20 * DAY_MS), (10, None, NOW - 9 * DAY_MS), (1, "s", NOW))) == ["s"]
+
+
+def test_many_failures_together_are_cured_as_one() -> None:
+    each = [(2, f"s{n}", NOW - 20 * DAY_MS + 1000 * n) for n in range(6)]
+    assert list(found(*each, (11, None, NOW - DAY_MS), min_rate=0.4)) == [WHOLE_TOOL]
+    assert list(found(*each, (12, None, NOW - DAY_MS), min_rate=0.4)) == []
