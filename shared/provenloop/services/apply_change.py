@@ -30,10 +30,12 @@ from provenloop.services.change_set import (
     ChangeSet,
     addresses_read,
     build_change_set,
+    forgotten_by,
     require_unchanged,
 )
 from provenloop.services.commit_change import Refused, commit_change
 from provenloop.services.decision import Decision, find_recommendation, require_because, require_seen, transition
+from provenloop.services.erasing import WRITES_AT_ONCE, erase, erasures_of
 from provenloop.services.ports import Failure, Put, Replace, Restate, Store, Write
 from provenloop.services.review import approval, reply_of, require_key
 
@@ -49,6 +51,7 @@ class Plan:
     because: str
     key: FindingKey
     grains: dict[str, Grain]
+    erasures: Sequence[Write] = ()
     writes: Sequence[Write] = ()
 
 
@@ -79,7 +82,7 @@ def apply(
         require_seen(rec, proposal_digest)
         return _checked(store, call, rec, rec, reason, allow_destructive=allow_destructive)
 
-    return _carry_out(store, call, f"apply/{prefix}", plan)
+    return _carry_out(store, call, "apply", prefix, plan)
 
 
 def approve_and_apply(
@@ -104,7 +107,7 @@ def approve_and_apply(
         approved, _, writes = approval(call, rec, reason, proposal_digest)
         return _checked(store, call, rec, approved, reason, allow_destructive=allow_destructive, writes=writes)
 
-    return _carry_out(store, call, f"approve-and-apply/{prefix}", plan)
+    return _carry_out(store, call, "approve-and-apply", prefix, plan)
 
 
 def _checked(
@@ -127,21 +130,37 @@ def _checked(
         raise StaleDecisionError("the proposal is not the one that was approved")
     key, grains = store.change_context(call.memory, stored, addresses_read(proposal), call.now)
     require_unchanged(proposal, grains)
-    return Plan(stored, approved, because, require_key(key), dict(grains), writes)
+    forgotten = [grains[target] for target in forgotten_by(proposal)]
+    with_them = erasures_of(store, call, forgotten, chain=stored.id).writes
+    return Plan(stored, approved, because, require_key(key), dict(grains), with_them, writes)
 
 
-def _carry_out(store: Store, call: Call, route: str, plan: Callable[[], Plan]) -> dict[str, Any]:
+def _carry_out(store: Store, call: Call, verb: str, prefix: str, plan: Callable[[], Plan]) -> dict[str, Any]:
     found: dict[str, Grain] = {}
     checked: list[Plan] = []
+    left: dict[int, Sequence[Write]] = {}
 
     def prepare() -> None:
         checked[:] = [plan()]
 
     def build(seq: int, addresses: Addresses) -> Decision:
         context = ChangeContext(addresses, seq, call.principal.label, call.now, checked[0].grains, found)
-        return _decision(call, checked[0], build_change_set(checked[0].approved.proposal, context), seq)
+        decision = _decision(call, checked[0], build_change_set(checked[0].approved.proposal, context), seq)
+        erasures, room = checked[0].erasures, max(0, WRITES_AT_ONCE - len(decision.writes))
+        left[seq] = erasures[room:]
+        return replace(decision, writes=[*decision.writes, *erasures[:room]])
 
-    return commit_change(store, call, route, prepare, build, lambda failures: _learn(found, failures))
+    reply = commit_change(store, call, f"{verb}/{prefix}", prepare, build, lambda failures: _learn(found, failures))
+    erase(store, call, left[reply["seq"]] if reply["seq"] in left else _left_before(store, call, prefix))
+    return reply
+
+
+def _left_before(store: Store, call: Call, prefix: str) -> Sequence[Write]:
+    """What this very request, answered before, may have been stopped from erasing."""
+    rec = find_recommendation(store, call, prefix)
+    grains = store.grains(call.memory, forgotten_by(rec.proposal), call.now).values()
+    gone = [grain for grain in grains if grain.state == "forgotten"]
+    return erasures_of(store, call, gone, chain=rec.id).writes if gone else ()
 
 
 def _learn(found: dict[str, Grain], failures: Sequence[Failure]) -> Refused:

@@ -19,6 +19,7 @@ from provenloop.domain.merging import merged
 from provenloop.domain.prepare import prepare
 from provenloop.domain.proposal import NewFact, Operation, Proposal, TextRef, plain, refs_of
 from provenloop.domain.records import BeforeImage, History, Predecessors
+from provenloop.services.erasing import forgotten_change, tombstone
 from provenloop.services.ports import Put, Replace, Require, Write
 
 _HEAD_FIELDS = ("state", "superseded_by", "head_rev", "seq", "changed_at")
@@ -43,6 +44,11 @@ def addresses_read(proposal: Proposal) -> frozenset[str]:
 
 def _named(operation: Operation) -> Iterator[str]:
     return (address for address in (operation.target, operation.into) if address is not None)
+
+
+def forgotten_by(proposal: Proposal) -> tuple[str, ...]:
+    """The grains that applying would forget."""
+    return tuple(operation.target for operation in proposal.operations if operation.op == "FORGET" and operation.target)
 
 
 def require_unchanged(proposal: Proposal, grains: Mapping[str, Grain]) -> None:
@@ -98,6 +104,8 @@ def build_change_set(proposal: Proposal, context: ChangeContext) -> ChangeSet:
             _point(result, operation, context, required)
         elif operation.op == "MERGE" and operation.target and operation.into:
             merges.setdefault(operation.into, []).append(operation.target)
+        elif operation.op == "FORGET" and operation.target:
+            _forget(result, context.grains[operation.target], context)
         else:
             raise InvalidInputError(f"{operation.op} cannot be applied", field="proposal")
     for into, targets in merges.items():
@@ -148,6 +156,14 @@ def _merge(result: ChangeSet, kept: Grain, losers: Sequence[Grain], context: Cha
     )
     result.changes.append(Change("merge", kept.kind, kept.address, kept.namespace))
     result.changed.append(kept.address)
+
+
+def _forget(result: ChangeSet, grain: Grain, context: ChangeContext) -> None:
+    """A tombstone, for which there is no inverse."""
+    after = tombstone(grain, seq=context.seq, at=context.now)
+    result.writes.append(Replace(after, expected=grain.head_rev))
+    result.changes.append(forgotten_change(grain, context.addresses))
+    result.changed.append(grain.address)
 
 
 def _point(result: ChangeSet, operation: Operation, context: ChangeContext, required: set[str]) -> None:

@@ -13,20 +13,19 @@ from typing import Any
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import AuditEntry, ChainEnd, ChainHead, Note, author_of, head_after, next_entry
-from provenloop.domain.commit import Change, LogEntry
-from provenloop.domain.grain import Grain, text_of, without_content
-from provenloop.domain.records import History, Replay
+from provenloop.domain.commit import LogEntry
+from provenloop.domain.records import Replay
 from provenloop.services.call import Call
 from provenloop.services.commit_change import Refused, commit_change
-from provenloop.services.decision import Decision, lost_race, require_because
-from provenloop.services.forget_plan import Plan, Wanted, plan_of, tombstone
-from provenloop.services.ports import Erase, Failure, Put, Remove, Replace, Store, Write, WriteRefusedError
+from provenloop.services.decision import Decision, require_because
+from provenloop.services.erasing import WRITES_AT_ONCE, erase, forgotten_change, tombstone
+from provenloop.services.forget_plan import Plan, Wanted, plan_of
+from provenloop.services.ports import Failure, Put, Replace, Store, Write
 from provenloop.services.replay import earlier_reply
 
 ROUTE = "forget"
 FORGOTTEN = "forgotten"
 _SALT_BYTES = 16
-_WRITES_AT_ONCE = 90
 
 
 def forget(store: Store, call: Call, wanted: Wanted, because: str) -> dict[str, Any]:
@@ -45,12 +44,12 @@ def forget(store: Store, call: Call, wanted: Wanted, because: str) -> dict[str, 
     reason = require_because(because)
     forgetting = _Forgetting(store, call, wanted, reason, plan_of(store, call, wanted))
     if not forgetting.plan.grains:
-        forgetting.erase(forgetting.erasures)
+        erase(store, call, forgetting.plan.with_them.writes)
         return earlier_reply(store, call, ROUTE) or _reply(forgetting.plan, None, None)
     reply = commit_change(store, call, ROUTE, lambda: None, forgetting.build, forgetting.learn)
     # Another number is that of this very request, answered before: what is there now was said since.
     if reply["seq"] == forgetting.seq:
-        forgetting.erase(forgetting.rest)
+        erase(store, call, forgetting.rest)
     return reply
 
 
@@ -65,12 +64,6 @@ class _Forgetting:
     plan: Plan
     seq: int = 0
     rest: Sequence[Write] = ()
-
-    @property
-    def erasures(self) -> list[Write]:
-        """Everything but the heads. Erasing twice does nothing more."""
-        versions = [Erase(History(without_content(row.grain))) for row in self.plan.versions]
-        return [*versions, *(Remove(note) for note in self.plan.notes)]
 
     def build(self, seq: int, addresses: Addresses) -> Decision:
         """The transaction under a number of the log."""
@@ -87,22 +80,10 @@ class _Forgetting:
                 for grain in self.plan.grains
             ),
         ]
-        room = _WRITES_AT_ONCE - len(writes)
-        self.seq, self.rest = seq, self.erasures[room:]
-        writes += self.erasures[:room]
+        room, erasures = WRITES_AT_ONCE - len(writes), self.plan.with_them.writes
+        self.seq, self.rest = seq, erasures[room:]
+        writes += erasures[:room]
         return Decision(writes, _reply(self.plan, seq, entry))
-
-    def erase(self, erasures: Sequence[Write]) -> None:
-        """Erase what has no room in the transaction.
-
-        Raises:
-            ConflictError: something moved in between; sending the request again goes on from there.
-        """
-        for start in range(0, len(erasures), _WRITES_AT_ONCE):
-            try:
-                self.store.transact(self.call.memory, erasures[start : start + _WRITES_AT_ONCE], self.call.now)
-            except WriteRefusedError as refused:
-                raise lost_race() from refused
 
     def learn(self, failures: Sequence[Failure]) -> Refused:
         """Something moved in between: look again, unless this request was answered or nothing is left to forget."""
@@ -129,23 +110,16 @@ class _Forgetting:
         return entry, note
 
     def _log_entry(self, seq: int, addresses: Addresses) -> LogEntry:
-        changes = tuple(_change(grain, addresses) for grain in self.plan.grains)
+        changes = tuple(forgotten_change(grain, addresses) for grain in self.plan.grains)
         return LogEntry(seq, f"{self.call.request_id}/{seq}", self.call.now, self.call.principal.label, changes)
-
-
-def _change(grain: Grain, addresses: Addresses) -> Change:
-    """What a fold needs: the address, and of a call its tool, whose findings may cite it."""
-    is_call = grain.kind == "tool_call"
-    tool_key = addresses.tool_key(grain.namespace, text_of(grain, "tool")) if is_call else None
-    return Change("forget", grain.kind, grain.address, grain.namespace, tool_key=tool_key)
 
 
 def _reply(plan: Plan, seq: int | None, entry: AuditEntry | None) -> dict[str, Any]:
     return {
         "forgotten": len(plan.grains),
         "addresses": sorted(grain.address for grain in plan.grains),
-        "versions": len(plan.versions),
-        "reasons": len(plan.notes),
+        "versions": len(plan.with_them.versions),
+        "reasons": len(plan.with_them.notes),
         "seq": seq,
         "audit": entry.id if entry is not None else None,
     }

@@ -6,17 +6,16 @@ digests and figures only, and joins texts when it is read: a tombstone hides the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from provenloop.domain.address import Addresses
-from provenloop.domain.audit import ChainEnd, Note
+from provenloop.domain.audit import ChainEnd
 from provenloop.domain.errors import InvalidInputError, NotFoundError, TooLargeError
-from provenloop.domain.grain import Grain, text_of, without_content
-from provenloop.domain.mentions import mentions, own_texts
-from provenloop.domain.records import History
+from provenloop.domain.grain import Grain, text_of
 from provenloop.domain.text import normalise
 from provenloop.services.call import Call
+from provenloop.services.erasing import Erasures, erasures_of
 from provenloop.services.grain_read import require_grain
 from provenloop.services.memories import require_heads, require_namespace
 from provenloop.services.ports import Store
@@ -39,22 +38,18 @@ class Wanted:
 class Plan:
     """What is to be erased now.
 
-    ``chain`` names the audit chain, ``end`` is where it stands. ``versions`` are earlier versions that still have
-    content, also those of grains that are forgotten already.
+    ``chain`` names the audit chain, ``end`` is where it stands. ``with_them`` is also of grains that are forgotten
+    already.
     """
 
     chain: str
     end: ChainEnd | None
     grains: tuple[Grain, ...]
-    versions: tuple[History, ...]
-    notes: tuple[Note, ...]
+    with_them: Erasures
 
 
 def plan_of(store: Store, call: Call, wanted: Wanted) -> Plan:
     """Look for everything that has to be erased.
-
-    The grains are read before their versions: a version that comes later comes with a moved head, on which the
-    tombstone is conditional.
 
     Raises:
         InvalidInputError: neither one grain nor a subject of a namespace is named.
@@ -68,23 +63,9 @@ def plan_of(store: Store, call: Call, wanted: Wanted) -> Plan:
             f"{len(grains)} grains are held about that and {MAX_GRAINS} can be forgotten at once; name them one by one",
             field="subject",
         )
-    versions = tuple(row for grain in found if grain.head_rev > 1 for row in _with_content(store, call, grain))
-    said = frozenset[str]().union(*map(own_texts, (*grains, *(row.grain for row in versions))))
-    if wanted.subject is not None:
-        said |= {normalise(wanted.subject)}
-    notes = tuple(_repeating(store, call, said, chain)) if said else ()
-    return Plan(chain, store.chain_end(call.memory, chain), grains, versions, notes)
-
-
-def _repeating(store: Store, call: Call, said: frozenset[str], chain: str) -> Iterator[Note]:
-    """Reasons that repeat something, but for the reasons why just this was forgotten."""
-    notes = store.all_notes(call.memory)
-    return (note for note in notes if note.subject != chain and mentions(note.because, said))
-
-
-def tombstone(grain: Grain, *, seq: int, at: int) -> Grain:
-    """What is left of a grain that is forgotten in commit ``seq``."""
-    return replace(without_content(grain), head_rev=grain.head_rev + 1, seq=seq, changed_at=at)
+    said = frozenset[str]() if wanted.subject is None else frozenset({normalise(wanted.subject)})
+    with_them = erasures_of(store, call, found, said=said, chain=chain)
+    return Plan(chain, store.chain_end(call.memory, chain), grains, with_them)
 
 
 def _found(store: Store, call: Call, wanted: Wanted) -> tuple[str, list[Grain]]:
@@ -117,9 +98,3 @@ def _about(store: Store, call: Call, namespace: str, subject: str) -> tuple[str,
 def _is_about(grain: Grain, subject: str) -> bool:
     """Whether a grain is about the subject. One that is forgotten does not tell: its prefix has to do."""
     return grain.state == "forgotten" or normalise(text_of(grain, _TOPIC_FIELDS[grain.kind])) == normalise(subject)
-
-
-def _with_content(store: Store, call: Call, grain: Grain) -> Iterator[History]:
-    for version in store.history(call.memory, grain.address):
-        if version.state != "forgotten" or version.body or version.redacted:
-            yield History(version)

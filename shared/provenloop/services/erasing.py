@@ -1,0 +1,90 @@
+"""Erasing what grains said: a tombstone for each, and their earlier versions and reasons that repeat them.
+
+The tombstones are part of the transaction that forgets, with as many erasures as it has room for; the rest follows
+right after. Where that is interrupted, forgetting the same grain again finishes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from provenloop.domain.address import Addresses
+from provenloop.domain.audit import Note
+from provenloop.domain.commit import Change
+from provenloop.domain.grain import Grain, text_of, without_content
+from provenloop.domain.mentions import mentions, own_texts
+from provenloop.domain.records import History
+from provenloop.services.call import Call
+from provenloop.services.decision import lost_race
+from provenloop.services.ports import Erase, Remove, Store, Write, WriteRefusedError
+
+WRITES_AT_ONCE = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Erasures:
+    """Earlier versions that still have content, and reasons that people wrote and that repeat something."""
+
+    versions: tuple[History, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def writes(self) -> list[Write]:
+        """Everything but the heads. Erasing twice does nothing more."""
+        versions = [Erase(History(without_content(row.grain))) for row in self.versions]
+        return [*versions, *(Remove(note) for note in self.notes)]
+
+
+def erasures_of(
+    store: Store, call: Call, grains: Sequence[Grain], *, said: frozenset[str] = frozenset(), chain: str
+) -> Erasures:
+    """What has to go with some grains, forgotten ones among them.
+
+    The grains are read before their versions: a version that comes later comes with a moved head, on which the
+    tombstone is conditional.
+
+    Args:
+        said: further folded texts that no reason may repeat.
+        chain: the audit chain whose reasons stay: they say why just this was forgotten.
+    """
+    versions = tuple(row for grain in grains if grain.head_rev > 1 for row in _with_content(store, call, grain))
+    said = said.union(*map(own_texts, (*grains, *(row.grain for row in versions))))
+    return Erasures(versions, tuple(_repeating(store, call, said, chain)) if said else ())
+
+
+def _repeating(store: Store, call: Call, said: frozenset[str], chain: str) -> Iterator[Note]:
+    notes = store.all_notes(call.memory)
+    return (note for note in notes if note.subject != chain and mentions(note.because, said))
+
+
+def _with_content(store: Store, call: Call, grain: Grain) -> Iterator[History]:
+    for version in store.history(call.memory, grain.address):
+        if version.state != "forgotten" or version.body or version.redacted:
+            yield History(version)
+
+
+def tombstone(grain: Grain, *, seq: int, at: int) -> Grain:
+    """What is left of a grain that is forgotten in commit ``seq``."""
+    return replace(without_content(grain), head_rev=grain.head_rev + 1, seq=seq, changed_at=at)
+
+
+def forgotten_change(grain: Grain, addresses: Addresses) -> Change:
+    """What a fold needs: the address, and of a call its tool, whose findings may cite it."""
+    is_call = grain.kind == "tool_call"
+    tool_key = addresses.tool_key(grain.namespace, text_of(grain, "tool")) if is_call else None
+    return Change("forget", grain.kind, grain.address, grain.namespace, tool_key=tool_key)
+
+
+def erase(store: Store, call: Call, erasures: Iterable[Write]) -> None:
+    """Erase what had no room in the transaction that forgot.
+
+    Raises:
+        ConflictError: something moved in between; forgetting again goes on from there.
+    """
+    left = list(erasures)
+    for start in range(0, len(left), WRITES_AT_ONCE):
+        try:
+            store.transact(call.memory, left[start : start + WRITES_AT_ONCE], call.now)
+        except WriteRefusedError as refused:
+            raise lost_race() from refused
