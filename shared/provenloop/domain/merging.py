@@ -1,11 +1,13 @@
 """Merging grains that say the same into the one that is kept, without loss.
 
-The kept grain gains: tags are united, statements add up, a field that only others have is taken over. A field in which
-they differ stays as the kept one has it. What makes a grain the one it is (its identity) is never touched.
+The kept grain gains: tags are united, statements add up, a field that only others have is taken over. When something
+last held moves forward only, as it does where one grain is stated again. A field in which they differ stays as the kept
+one has it. What makes a grain the one it is (its identity) is never touched.
 """
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 from provenloop.domain.grain import IDENTITY_FIELDS, Grain
 
 #: Fields that stand beside the body and are taken over like those in it.
-_HELD = ("valid_from", "valid_to", "occurred_at")
+_VALIDITY = ("valid_from", "valid_to")
 #: They describe the identity's text where it was cut.
 _CUT_NOTES = ("full_bytes", "full_sha256")
 
@@ -35,37 +37,48 @@ class Merged:
 def merged(kept: Grain, others: Sequence[Grain]) -> Merged:
     """What others bring to the kept grain. Where they differ among themselves, the earliest recorded one is heard."""
     ordered = sorted(others, key=lambda grain: (grain.recorded_at, grain.address))
-    fields = _fields_of(kept)
-    differing: set[str] = set()
-    redacted: dict[str, int] = {}
-    for grain in ordered:
-        for name, value in _fields_of(grain).items():
-            if name not in fields:
-                fields[name] = value
-            elif name == "tags":
-                fields[name] = _united(fields[name], value)
-            elif fields[name] != value:
-                differing.add(name)
-        redacted = {**grain.redacted, **redacted}
-    stated_at = max((grain.last_stated_at, grain.place) for grain in (kept, *ordered))
+    fields, differing = _gathered(kept, ordered)
+    stated_at, place = max((grain.last_stated_at, grain.place) for grain in (kept, *ordered))
     after = replace(
         kept,
-        body={**kept.body, **{name: value for name, value in fields.items() if name not in _HELD}},
-        redacted={**redacted, **kept.redacted},
-        last_stated_at=stated_at[0],
-        place=stated_at[1],
+        body={**kept.body, **{name: value for name, value in fields.items() if name not in _VALIDITY}},
+        redacted=dict(ChainMap(*(dict(grain.redacted) for grain in (kept, *ordered)))),
+        last_stated_at=stated_at,
+        place=place,
         valid_from=fields.get("valid_from"),
         valid_to=fields.get("valid_to"),
-        occurred_at=fields.get("occurred_at"),
+        occurred_at=_held_at((kept, *ordered)),
     )
-    taken = tuple(sorted(name for name, value in fields.items() if value != _fields_of(kept).get(name)))
-    return Merged(after, sum(grain.stated for grain in ordered), taken, tuple(sorted(differing)))
+    taken = {name for name, value in fields.items() if value != _fields_of(kept).get(name)}
+    taken |= {"occurred_at"} if after.occurred_at != kept.occurred_at else set()
+    return Merged(after, sum(grain.stated for grain in ordered), tuple(sorted(taken)), tuple(sorted(differing)))
+
+
+def _gathered(kept: Grain, others: Sequence[Grain]) -> tuple[dict[str, Any], set[str]]:
+    """The fields of all, and the names of those in which they differ."""
+    fields = _fields_of(kept)
+    differing: set[str] = set()
+    for name, value in (item for grain in others for item in _fields_of(grain).items()):
+        if name not in fields:
+            fields[name] = value
+        elif name == "tags":
+            fields[name] = _united(fields[name], value)
+        elif fields[name] != value:
+            differing.add(name)
+    return fields, differing
+
+
+def _held_at(grains: Sequence[Grain]) -> int | None:
+    """When what they say last held: of an undated one, when it was last stated; None where none is dated."""
+    if all(grain.occurred_at is None for grain in grains):
+        return None
+    return max(grain.last_stated_at if grain.occurred_at is None else grain.occurred_at for grain in grains)
 
 
 def _fields_of(grain: Grain) -> dict[str, Any]:
     """The fields that may be taken over: those of the body that are no identity, and those beside it that are set."""
     fixed = {*IDENTITY_FIELDS.get(grain.kind, ()), *_CUT_NOTES}
-    held: Mapping[str, Any] = {name: getattr(grain, name) for name in _HELD}
+    held: Mapping[str, Any] = {name: getattr(grain, name) for name in _VALIDITY}
     fields = {**{name: value for name, value in grain.body.items() if name not in fixed}, **held}
     return {name: value for name, value in fields.items() if value is not None}
 

@@ -52,9 +52,30 @@ def test_of_several_others_the_earliest_recorded_is_heard() -> None:
 
 
 def test_times_that_only_others_have_are_taken_over() -> None:
-    outcome = merged(KEPT, [replace(other(), valid_from=5, valid_to=NOW + 5, occurred_at=7)])
-    assert (outcome.grain.valid_from, outcome.grain.valid_to, outcome.grain.occurred_at) == (5, NOW + 5, 7)
-    assert outcome.taken == ("occurred_at", "valid_from", "valid_to")
+    outcome = merged(KEPT, [replace(other(), valid_from=5, valid_to=NOW + 5)])
+    assert (outcome.grain.valid_from, outcome.grain.valid_to) == (5, NOW + 5)
+    assert outcome.taken == ("valid_from", "valid_to")
+
+
+@pytest.mark.parametrize(
+    ("kept_at", "other_at", "held_at"),
+    [
+        (None, None, None),
+        (5, 9, 9),
+        (9, 5, 9),
+        (5, None, NOW - DAY_MS),
+        (None, 5, NOW - 9 * DAY_MS),
+        (None, NOW + 5, NOW + 5),
+    ],
+)
+def test_when_something_last_held_moves_forward_only(
+    kept_at: int | None, other_at: int | None, held_at: int | None
+) -> None:
+    kept, said = replace(KEPT, occurred_at=kept_at), replace(other(), occurred_at=other_at)
+    outcome = merged(kept, [said])
+    assert outcome.grain.occurred_at == held_at
+    assert outcome.taken == (("occurred_at",) if held_at != kept_at else ())
+    assert outcome.differing == ()
 
 
 def test_what_makes_a_grain_the_one_it_is_is_never_touched() -> None:
