@@ -21,7 +21,7 @@ from provenloop.domain.errors import (
 )
 from provenloop.domain.events import Event, SupersedeEvent, SupersedingEvent
 from provenloop.domain.principal import Principal
-from provenloop.services import audit_trail, findings_read, grain_read, history
+from provenloop.services import audit_trail, findings_read, grain_read, history, recall, telemetry_read
 from provenloop.services.forget import forget
 from provenloop.services.forget_plan import MAX_GRAINS, Wanted
 from provenloop.services.record_use import Telemetry
@@ -314,6 +314,62 @@ def test_a_failed_call_that_is_forgotten_stays_counted(found: Desk) -> None:
     forgotten(found, call.address)
     found.run()
     assert found.queue(analyzer="loop.tool_failure")[0]["count"] == lesson["count"]
+
+
+# questions and the index of terms
+
+
+def asked(desk: Desk, question: str | None = None, **more: Any) -> None:
+    query = recall.Wanted(**{"namespace": "shared", "question": question, **more})
+    recall.recall(desk.store, desk.call(), query, Telemetry("full"))
+
+
+@pytest.mark.parametrize("is_counted", [True, False])
+def test_questions_that_repeat_it_go_and_others_stay(desk: Desk, is_counted: bool) -> None:
+    [address] = addresses(desk.record(make_observation(WORD)))
+    for question in (f"where is {WORD.lower()}?", f"Is {WORD.upper()} at home", "where is everybody?"):
+        asked(desk, question)
+    if is_counted:
+        desk.run()
+    assert forgotten(desk, address)["questions"] == 2
+    assert_gone(desk)
+    desk.run()
+    assert_gone(desk)
+    left = [grain.body for grain in desk.grains().values() if grain.kind == "question" and grain.is_current]
+    assert left == [{"text": "where is everybody?"}]
+    asked(desk, "where is everybody?")
+    asked(desk, "nothing else")
+    assert WORD not in str(telemetry_read.show_telemetry(desk.store, desk.call(), "full"))
+
+
+def test_look_ups_of_a_forgotten_subject_go_with_it(desk: Desk) -> None:
+    desk.record(make_fact("Berlin", subject=WORD))
+    asked(desk, subject=WORD, relation="plan")
+    asked(desk, subject="mia", relation="plan")
+    answer = forgotten(desk, subject=WORD.lower())
+    assert (answer["forgotten"], answer["questions"]) == (1, 1)
+    assert_gone(desk)
+
+
+def test_more_questions_than_a_transaction_holds_go_in_several(desk: Desk) -> None:
+    [address] = addresses(desk.record(make_observation(WORD)))
+    for number in range(95):
+        asked(desk, f"{WORD} {number}")
+    desk.run()
+    assert forgotten(desk, address)["questions"] == 95
+    assert_gone(desk)
+    desk.verify()
+
+
+def test_what_is_forgotten_is_not_recalled_and_leaves_the_index(desk: Desk) -> None:
+    one, two = addresses(desk.record(make_observation(f"{WORD} sleeps"), make_observation(f"{WORD} wakes")))
+    desk.run()
+    rows = [row for row in _attributes(desk) if row.startswith("doc=") and '"term"' in row and one in row]
+    assert len(rows) == 2
+    forgotten(desk, one)
+    rows = [row for row in _attributes(desk) if row.startswith("doc=") and '"term"' in row]
+    assert all(one not in row for row in rows)
+    assert any(two in row for row in rows)
 
 
 # reasons

@@ -120,6 +120,20 @@ def test_what_an_apply_points_at_a_value_is_its_predecessor_until_it_is_undone(f
     assert of_grain(found, tokyo.address)["predecessors"] == []
 
 
+def test_of_what_an_apply_points_away_the_time_before_is_told_too(found: Desk) -> None:
+    berlin = found.facts()["Berlin"]
+    found.approve_and_apply(found.finding("contradiction_sweep"))
+    applied = at(found)
+    assert [
+        (version["state"], version["from"], version["to"], version["head_rev"])
+        for version in of_grain(found, berlin.address)["versions"]
+    ] == [
+        ("current", format_instant(berlin.recorded_at), applied, 1),
+        ("superseded", applied, None, 2),
+    ]
+    assert [(value["object"], value["to"]) for value in of_relation(found)] == [("Berlin", applied), ("Tokyo", None)]
+
+
 def test_a_chain_is_cut_when_it_is_very_long(desk: Desk) -> None:
     [root] = addresses(desk.record(make_fact("0")))
     values = [make_fact(str(number)) for number in range(1, MAX_CHAIN + 3)]

@@ -51,7 +51,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
     "apply": {
         "TOKEN": frozenset({"GetItem"}),
         "HEAD": frozenset({"Query", "UpdateItem"}),
-        "LOG": frozenset({"PutItem"}),
+        "LOG": frozenset({"Query", "PutItem"}),
         "GRAIN": frozenset(
             {
                 "GetItem",
@@ -63,7 +63,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
                 "ConditionCheckItem",
             }
         ),
-        "INDEX": frozenset({"BatchGetItem", "PutItem"}),
+        "INDEX": frozenset({"BatchGetItem", "Query", "PutItem", "DeleteItem"}),
         "LOOP": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"}),
         "AUDIT": frozenset({"PutItem"}),
         "NOTE": frozenset({"Query", "PutItem", "DeleteItem"}),

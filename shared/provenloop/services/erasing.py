@@ -1,4 +1,4 @@
-"""Erasing what grains said: a tombstone for each, and their earlier versions and reasons that repeat them.
+"""Erasing what grains said: a tombstone for each, their earlier versions, and questions and reasons that repeat them.
 
 The tombstones are part of the transaction that forgets, with as many erasures as it has room for; the rest follows
 right after. Where that is interrupted, forgetting the same grain again finishes it.
@@ -17,23 +17,31 @@ from provenloop.domain.mentions import mentions, own_texts
 from provenloop.domain.records import History
 from provenloop.services.call import Call
 from provenloop.services.decision import lost_race
-from provenloop.services.ports import Erase, Remove, Store, Write, WriteRefusedError
+from provenloop.services.memories import require_heads
+from provenloop.services.ports import Erase, Remove, Replace, Store, Write, WriteRefusedError
 
 WRITES_AT_ONCE = 90
 
 
 @dataclass(frozen=True, slots=True)
 class Erasures:
-    """Earlier versions that still have content, and reasons that people wrote and that repeat something."""
+    """What goes at ``at`` (epoch ms): earlier versions that still have content, and what repeats something: questions
+    that agents asked, reasons that people wrote.
+    """
 
+    at: int
     versions: tuple[History, ...] = ()
+    questions: tuple[Grain, ...] = ()
     notes: tuple[Note, ...] = ()
 
     @property
     def writes(self) -> list[Write]:
-        """Everything but the heads. Erasing twice does nothing more."""
-        versions = [Erase(History(without_content(row.grain))) for row in self.versions]
-        return [*versions, *(Remove(note) for note in self.notes)]
+        """Everything but the heads. Versions come last: as long as one is left, the others are found again by it."""
+        return [
+            *(Replace(tombstone(asked, seq=asked.seq, at=self.at), asked.head_rev) for asked in self.questions),
+            *(Remove(note) for note in self.notes),
+            *(Erase(History(without_content(row.grain))) for row in self.versions),
+        ]
 
 
 def erasures_of(
@@ -45,12 +53,27 @@ def erasures_of(
     tombstone is conditional.
 
     Args:
-        said: further folded texts that no reason may repeat.
+        said: further folded texts that nothing may repeat.
         chain: the audit chain whose reasons stay: they say why just this was forgotten.
     """
     versions = tuple(row for grain in grains if grain.head_rev > 1 for row in _with_content(store, call, grain))
     said = said.union(*map(own_texts, (*grains, *(row.grain for row in versions))))
-    return Erasures(versions, tuple(_repeating(store, call, said, chain)) if said else ())
+    if not said:
+        return Erasures(call.now, versions)
+    questions, notes = _repeating_questions(store, call, said), _repeating(store, call, said, chain)
+    return Erasures(call.now, versions, tuple(questions), tuple(notes))
+
+
+def _repeating_questions(store: Store, call: Call, said: frozenset[str]) -> Iterator[Grain]:
+    """Those that have counts, and those that no pass has counted yet."""
+    heads = require_heads(store, call.memory)
+    uncounted = store.log_entries(call.memory, heads.folds.folded, heads.log.seq)
+    new = (change.address for entry in uncounted for change in entry.changes if change.kind == "question")
+    asked = dict.fromkeys((*store.questions(call.memory), *new))
+    for question in store.grains(call.memory, asked, call.now).values() if asked else ():
+        texts = (text for text in question.body.values() if isinstance(text, str))
+        if question.state != "forgotten" and any(mentions(text, said) for text in texts):
+            yield question
 
 
 def _repeating(store: Store, call: Call, said: frozenset[str], chain: str) -> Iterator[Note]:

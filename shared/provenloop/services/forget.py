@@ -8,12 +8,14 @@ again finishes it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import AuditEntry, ChainEnd, ChainHead, Note, author_of, head_after, next_entry
 from provenloop.domain.commit import LogEntry
+from provenloop.domain.errors import BusyError
 from provenloop.domain.records import Replay
 from provenloop.services.call import Call
 from provenloop.services.commit_change import Refused, commit_change
@@ -22,6 +24,7 @@ from provenloop.services.erasing import WRITES_AT_ONCE, erase, forgotten_change,
 from provenloop.services.forget_plan import Plan, Wanted, plan_of
 from provenloop.services.ports import Failure, Put, Replace, Store, Write
 from provenloop.services.replay import earlier_reply
+from provenloop.services.term_index import drop_texts
 
 ROUTE = "forget"
 FORGOTTEN = "forgotten"
@@ -32,9 +35,9 @@ def forget(store: Store, call: Call, wanted: Wanted, because: str) -> dict[str, 
     """Forget one grain, or everything held about a subject.
 
     Returns:
-        ``{forgotten, addresses, versions, reasons, seq, audit}``: how many grains, which, how many of their earlier
-        versions and of people's reasons were erased with them; ``seq`` and ``audit`` are None where nothing was left to
-        forget.
+        ``{forgotten, addresses, versions, questions, reasons, seq, audit}``: how many grains, which, how many of their
+        earlier versions, of agents' questions and of people's reasons were erased with them; ``seq`` and ``audit`` are
+        None where nothing was left to forget.
 
     Raises:
         ScopeDeniedError, InvalidInputError, NotFoundError, TooLargeError: nothing was erased.
@@ -50,6 +53,7 @@ def forget(store: Store, call: Call, wanted: Wanted, because: str) -> dict[str, 
     # Another number is that of this very request, answered before: what is there now was said since.
     if reply["seq"] == forgetting.seq:
         erase(store, call, forgetting.rest)
+        forgetting.drop_from_index()
     return reply
 
 
@@ -64,6 +68,7 @@ class _Forgetting:
     plan: Plan
     seq: int = 0
     rest: Sequence[Write] = ()
+    _addresses: Addresses | None = None
 
     def build(self, seq: int, addresses: Addresses) -> Decision:
         """The transaction under a number of the log."""
@@ -80,10 +85,18 @@ class _Forgetting:
                 for grain in self.plan.grains
             ),
         ]
+        self._addresses = addresses
         room, erasures = WRITES_AT_ONCE - len(writes), self.plan.with_them.writes
         self.seq, self.rest = seq, erasures[room:]
         writes += erasures[:room]
         return Decision(writes, _reply(self.plan, seq, entry))
+
+    def drop_from_index(self) -> None:
+        """Take the addresses from under the terms of what was said; left there they tell nothing."""
+        said = (*self.plan.grains, *(row.grain for row in self.plan.with_them.versions))
+        with suppress(BusyError):
+            if self._addresses is not None:
+                drop_texts(self.store, self.call.memory, self._addresses, said, self.call.now)
 
     def learn(self, failures: Sequence[Failure]) -> Refused:
         """Something moved in between: look again, unless this request was answered or nothing is left to forget."""
@@ -110,7 +123,8 @@ class _Forgetting:
         return entry, note
 
     def _log_entry(self, seq: int, addresses: Addresses) -> LogEntry:
-        changes = tuple(forgotten_change(grain, addresses) for grain in self.plan.grains)
+        grains = (*self.plan.grains, *self.plan.with_them.questions)
+        changes = tuple(forgotten_change(grain, addresses) for grain in grains)
         return LogEntry(seq, f"{self.call.request_id}/{seq}", self.call.now, self.call.principal.label, changes)
 
 
@@ -119,6 +133,7 @@ def _reply(plan: Plan, seq: int | None, entry: AuditEntry | None) -> dict[str, A
         "forgotten": len(plan.grains),
         "addresses": sorted(grain.address for grain in plan.grains),
         "versions": len(plan.with_them.versions),
+        "questions": len(plan.with_them.questions),
         "reasons": len(plan.with_them.notes),
         "seq": seq,
         "audit": entry.id if entry is not None else None,

@@ -1,4 +1,4 @@
-"""What forgetting has to erase: the grains themselves, their earlier versions, and reasons that repeat them.
+"""What forgetting has to erase: the grains, their earlier versions, and questions and reasons that repeat them.
 
 Everything else that is derived (recommendations, rollups, run outcomes, replays, inverses, log, audit) holds addresses,
 digests and figures only, and joins texts when it is read: a tombstone hides them everywhere at once.

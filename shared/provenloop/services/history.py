@@ -1,13 +1,15 @@
 """History: every version of one grain with what it replaced and what replaced it, and every value of one relation.
 
 Versions are kept of what writers change: a body, a generation, a successor. An apply moves a head only, and how it was
-before stands in the recommendation. A tombstone takes the place of the head it erased, and of the versions before it
+before stands in the recommendation; of a grain that it pointed at another one, the version before is told as well. A
+tombstone takes the place of the head it erased, and of the versions before it
 only the content goes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -78,7 +80,18 @@ def relation_history(store: Store, call: Call, namespace: str, subject: str, rel
 def versions_of(store: Store, call: Call, grain: Grain) -> list[Grain]:
     """All kept versions of a grain, oldest first, the present one last. One whose head never moved has no others."""
     earlier = store.history(call.memory, grain.address) if grain.head_rev > 1 else ()
-    return [*earlier, grain]
+    return [version for pair in pairwise([None, *earlier, grain]) for version in _with_first(*pair)]
+
+
+def _with_first(before: Grain | None, version: Grain | None) -> Iterator[Grain]:
+    """A version, after the one in which its generation began where that is not kept: pointed away by an apply."""
+    if version is None:
+        return
+    is_first = before is None or before.generation != version.generation
+    if is_first and version.state == "superseded":
+        rev = before.head_rev + 1 if before is not None else 1
+        yield replace(version, state="current", superseded_by=None, forked_into=(), head_rev=rev, changed_at=None)
+    yield version
 
 
 def _chain(start: Grain, step: Callable[[Sequence[Grain]], Iterable[Grain]]) -> list[Grain]:

@@ -187,6 +187,7 @@ class ForgottenReply(WireModel):
     forgotten: Annotated[int, Field(description="How many grains; 0 where all of it was forgotten already.")]
     addresses: Annotated[list[str], Field(description="Their addresses, under which a tombstone stays.")]
     versions: Annotated[int, Field(description="Earlier versions erased with them.")]
+    questions: Annotated[int, Field(description="Questions of agents erased with them, since they repeat a text.")]
     reasons: Annotated[int, Field(description="Reasons of decisions erased with them, since they repeat a text.")]
     seq: int | None
     audit: Annotated[str | None, Field(description="Id of the audit entry.")]
