@@ -28,13 +28,16 @@ FIRST_DAY = [
     ("loop_api.mint_token", 201),
     ("ingest.batch", 200),
     ("ingest.base64", 200),
+    ("ingest.kinds", 200),
     ("ingest.naive_time", 400),
     ("analyze.run", 200),
     ("loop_api.show_entity", 200),
+    ("loop_api.history", 200),
     ("loop_api.list_recommendations", 200),
     ("loop_api.approve", 404),
     ("apply.apply", 404),
     ("apply.rollback", 404),
+    ("apply.forget", 200),
 ]
 WITHOUT_HTTP = {"analyze.queue", "dispatch.tick"}
 

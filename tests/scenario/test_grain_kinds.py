@@ -124,10 +124,11 @@ def test_every_kind_counts_as_new(desk: Desk) -> None:
     assert desk.run(min_new=6)["new_grains"] == 6
 
 
-def test_a_tool_call_may_be_valid_for_a_time_only(desk: Desk) -> None:
-    grain = grain_of(desk, make_tool_call(valid_to=NOW + DAY_MS))
-    assert grain.valid_to == NOW + DAY_MS
-    assert not grain.is_live(NOW + DAY_MS)
+def test_a_tool_call_and_an_event_may_be_valid_for_a_time_only(desk: Desk) -> None:
+    for event in (make_tool_call(valid_to=NOW + DAY_MS), make_free_event(valid_to=NOW + DAY_MS)):
+        grain = grain_of(desk, event)
+        assert grain.valid_to == NOW + DAY_MS
+        assert not grain.is_live(NOW + DAY_MS)
 
 
 def test_all_kinds_are_shown_by_their_address(desk: Desk) -> None:

@@ -90,6 +90,7 @@ class FreeEvent:
     event_id: str | None = None
     session: str | None = None
     occurred_at: int | None = None
+    valid_to: int | None = None
 
 
 SupersedingEvent = FactEvent | ObservationEvent | SkillEvent | GoalEvent | FreeEvent

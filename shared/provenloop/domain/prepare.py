@@ -179,6 +179,7 @@ def _free_event(event: FreeEvent, found: Counter[str], now: int) -> GrainDraft:
             **_without_none(event_id=event.event_id, session=event.session, **note),
         },
         occurred_at=event.occurred_at if event.occurred_at is not None else now,
+        valid_to=event.valid_to,
         session=event.session,
     )
 

@@ -40,7 +40,7 @@ BETTER: Mapping[str, Answers] = {
     "stale.text-digits": _REFUSED,
     # A removal names one grain, so that each can be refused by itself.
     "stale.twelve": {},
-    "stale.types": {6: cards(*(expired_fact(label) for label in ("o1", "t1", "s1", "g1")))},
+    "stale.types": {6: cards(*(expired_fact(label) for label in ("o1", "e1", "t1", "s1", "g1")))},
     "goal.finished": {3: ran(stored=0), 4: cards()},
     "goal.touched": {3: ran(stored=1), 4: cards(stuck_goal("a"))},
     "skill.advisory": {2: refused(), 3: ANYTHING, 4: refused(), 5: done("rejected")},

@@ -31,7 +31,7 @@ _FIELDS: Mapping[str, Mapping[str, str | None]] = {
         "valid_to": "valid_to",
     },
     "goal": {"description": "name", "goal_state": "state", "progress": "progress", "valid_to": "valid_to"},
-    "event": {"content": "body", "valid_to": None},
+    "event": {"content": "body", "valid_to": "valid_to"},
 }
 _TRIPLE = ("subject", "relation", "object")
 _IDENTITY = {

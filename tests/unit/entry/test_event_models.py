@@ -103,11 +103,11 @@ def test_a_supersede_carries_what_replaces_the_grain() -> None:
 def test_all_fields_of_a_skill_a_goal_and_an_event_arrive() -> None:
     skill = {"kind": "skill", "name": "n", "revision": 2, "proficiency": 0, "practice_count": 0, "valid_to": NOW}
     goal = {"kind": "goal", "name": "n", "state": "dropped", "progress": 1, "description": "d", "valid_to": NOW}
-    event = {"kind": "event", "body": None, "event_id": "e", "session": "s", "occurred_at": NOW}
+    event = {"kind": "event", "body": None, "event_id": "e", "session": "s", "occurred_at": NOW, "valid_to": NOW}
     assert convert(skill, goal, event) == (
         SkillEvent("shared", "n", 2, 0.0, 0, NOW),
         GoalEvent("shared", "n", "dropped", 1.0, "d", NOW),
-        FreeEvent("shared", None, "e", "s", NOW),
+        FreeEvent("shared", None, "e", "s", NOW, NOW),
     )
     assert convert({"kind": "skill", "name": "n"}, {"kind": "goal", "name": "n"}) == (
         SkillEvent("shared", "n", 1),

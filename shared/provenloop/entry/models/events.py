@@ -110,6 +110,7 @@ class FreeEvent(WireModel):
     event_id: ForeignId | None = None
     session: ForeignId | None = None
     occurred_at: Instant | None = None
+    valid_to: Instant | None = None
 
 
 Superseding = Fact | Observation | Skill | Goal | FreeEvent
