@@ -61,8 +61,8 @@ class Drive:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Labels by address."""
-        return {grain.address: label for label, grain in self.grains.items()}
+        """Labels by address; a grain that was restated under another label keeps its first."""
+        return {grain.address: label for label, grain in reversed(self.grains.items())}
 
     def namespace(self, step: Mapping[str, Any]) -> str:
         """Our spelling of the step's namespace."""

@@ -78,7 +78,7 @@ def _scenario(folder: Path, path: Path, verdicts: Mapping[str, Any]) -> Scenario
         opened=raw.get("open") or {},
         verdict="match" if oddities is None else "differ",
         oddities=tuple(oddities or ()),
-        twice=twice or (name not in verdicts.get("match", ()) and _needs_two(recorded, oddities or ())),
+        twice=twice or (name not in verdicts.get("match", ()) and _needs_two(steps, recorded, oddities or ())),
     )
 
 
@@ -95,10 +95,12 @@ def _recorded(path: Path) -> dict[int, Mapping[str, Any]]:
 _RESTATED = frozenset({"5.8", "6.4"})
 
 
-def _needs_two(recorded: Mapping[int, Mapping[str, Any]], oddities: Sequence[str]) -> bool:
+def _needs_two(steps: Sequence[Step], recorded: Mapping[int, Mapping[str, Any]], oddities: Sequence[str]) -> bool:
     """Whether the original found duplicate facts (they name an entity, near-duplicates a grain) that matter here."""
     if not _RESTATED.isdisjoint(oddities):
         return False
+    if any(isinstance(step.get("rec"), dict) and step["rec"].get("analyzer") == "duplicate_sweep" for step in steps):
+        return True
     cards = (card for answer in recorded.values() for card in answer.get("recommendations", ()))
     return any(card["analyzer"] == "loop.duplicate_sweep" and card["target"].startswith("entity:") for card in cards)
 

@@ -12,7 +12,8 @@ from tests.parity.runner.timeline import offset_ms
 
 _BATCH = 90
 _AHEAD_MS = 300_000
-#: Acts at most this far apart go into one request; what they say about time is then said by each of them.
+#: Tool calls at most this far apart go into one request, and each says when it occurred. Of other grains the instant
+#: matters at which they are recorded, so each has a request of its own.
 _TOGETHER_MS = 1
 _TIMED = frozenset({"fact", "tool_call", "observation", "event"})
 
@@ -26,7 +27,7 @@ def write(drive: Drive, number: int, step: Step) -> Said | None:
         if event is not None:
             acts.append((at, _spelt(drive, step, event)))
     spacing = offset_ms(step["every"]) if "every" in step else _TOGETHER_MS
-    size = _BATCH if spacing <= _TOGETHER_MS else 1
+    size = _BATCH if step["op"] == "tool_call" and spacing <= _TOGETHER_MS else 1
     said: list[str] = []
     for start in range(0, len(acts), size):
         answer = _send(drive, number, acts[start : start + size])
