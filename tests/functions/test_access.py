@@ -21,15 +21,17 @@ OF_A_MEMORY = [known for known in PROTECTED if known.names_memory]
 PATH = {"memory": "support", "address": ADDRESS, "namespace": "shared", "subject": "s", "id": "aaaa", "run": "r"}
 BODIES: dict[str, dict[str, Any]] = {
     "record_events": {"events": [NOTE]},
+    "forget": {"address": ADDRESS, "because": "x"},
     "mint_token": {"label": "x", "kind": "agent", "memories": "*", "scopes": ["read"]},
     **{name: {"because": "x"} for name in ("approve", "reject", "apply", "approve_and_apply", "roll_back")},
 }
+QUERIES = {"recall": {"subject": "s"}, "show_history": {"address": ADDRESS}}
 UNAUTHENTICATED = (401, "PVL-E025")
 DENIED = (403, "PVL-E022")
 
 
 def attempt(api: Api, known: Operation, token: str | None) -> HttpResponse:
-    return api.call(known.name, PATH, BODIES.get(known.name), token=token)
+    return api.call(known.name, PATH, BODIES.get(known.name), token=token, query=QUERIES.get(known.name))
 
 
 def refusals(api: Api, operations: Iterable[Operation], token: str | None) -> dict[str, tuple[int, str]]:

@@ -14,7 +14,7 @@ from provenloop.analyzers.skill_stall import SkillStall
 from provenloop.analyzers.staleness import Staleness
 from provenloop.analyzers.tool_failure import ToolFailure
 
-ALL_ANALYZERS: tuple[Analyzer, ...] = (
+ANALYZERS: tuple[Analyzer, ...] = (
     ToolFailure(),
     DuplicateSweep(),
     ContradictionSweep(),
@@ -28,13 +28,3 @@ ALL_ANALYZERS: tuple[Analyzer, ...] = (
     OutcomeReview(),
     RetentionSweep(),
 )
-#: Those whose sources the engine serves.
-_SERVED = frozenset(
-    {
-        "loop.tool_failure/1",
-        "loop.contradiction_sweep/1",
-        "loop.fork_surfacing/1",
-        "loop.skill_stall/1",
-    }
-)
-ANALYZERS: tuple[Analyzer, ...] = tuple(analyzer for analyzer in ALL_ANALYZERS if analyzer.manifest.id in _SERVED)

@@ -48,6 +48,14 @@ class ColdGrains:
         needs=("telemetry",),
     )
 
+    def age_ms(self, parameters: Parameters) -> int:
+        """From what age a fact may be cold."""
+        return int(parameters["min_age_days"]) * DAY_MS
+
+    def belongs(self, grain: Grain, recalls: int, parameters: Parameters, now: int) -> bool:
+        """Whether a fact of that age is cold."""
+        return recalls <= int(parameters["max_recalls"]) and _is_cold(grain, now - self.age_ms(parameters), now)
+
     def examine(self, view: View, parameters: Parameters, now: int, marks: Marks = no_marks) -> Examination:
         """Look at the cold facts of one namespace. A new week names them anew."""
         del marks

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from provenloop.domain.checkpoint import Watch
 from provenloop.domain.grain import Grain, GrainKind
@@ -207,3 +207,14 @@ class Analyzer(Protocol):
 
     def examine(self, view: View, parameters: Parameters, now: int, marks: Marks = no_marks) -> Examination:
         """Look at one group."""
+
+
+@runtime_checkable
+class AgingAnalyzer(Analyzer, Protocol):
+    """An analyzer of old grains, which also says what is old."""
+
+    def age_ms(self, parameters: Parameters) -> int | None:
+        """From what age in milliseconds a grain may be old; None where nothing ever is."""
+
+    def belongs(self, grain: Grain, recalls: int, parameters: Parameters, now: int) -> bool:
+        """Whether a grain of that age, recalled so often within it, is one to speak of."""

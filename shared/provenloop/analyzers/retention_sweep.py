@@ -50,6 +50,17 @@ class RetentionSweep:
         ),
     )
 
+    def age_ms(self, parameters: Parameters) -> int | None:
+        """From what age a grain is overdue: a millisecond past the limit; None where everything is kept."""
+        days = int(parameters["max_age_days"])
+        return days * DAY_MS + 1 if days > 0 else None
+
+    def belongs(self, grain: Grain, recalls: int, parameters: Parameters, now: int) -> bool:
+        """Whether a grain of that age is one to let go, recalled or not."""
+        del recalls
+        age_ms = self.age_ms(parameters)
+        return age_ms is not None and grain.kind in _kinds(parameters) and _is_overdue(grain, now - age_ms + 1)
+
     def examine(self, view: View, parameters: Parameters, now: int, marks: Marks = no_marks) -> Examination:
         """Look at the aged grains of one namespace."""
         if not isinstance(view, AgedView):
@@ -57,7 +68,7 @@ class RetentionSweep:
         days = int(parameters["max_age_days"])
         if days <= 0:
             return Examination()
-        kinds = KINDS if parameters["grain_type"] == EVERY_KIND else (parameters["grain_type"],)
+        kinds = _kinds(parameters)
         cutoff = now - days * DAY_MS
         wanted = (grain for grain in view.oldest if grain.kind in kinds and grain.namespace == view.namespace)
         overdue = sorted((grain for grain in wanted if _is_overdue(grain, cutoff)), key=earliest_first)
@@ -66,6 +77,11 @@ class RetentionSweep:
         if not batch or was_read_before(batch, marks(view.namespace, (batch[0].address,))):
             return Examination()
         return Examination((_draft(view.namespace, batch, count, days),))
+
+
+def _kinds(parameters: Parameters) -> tuple[str, ...]:
+    chosen = str(parameters["grain_type"])
+    return KINDS if chosen == EVERY_KIND else (chosen,)
 
 
 def _is_overdue(grain: Grain, cutoff: int) -> bool:

@@ -93,7 +93,7 @@ class PassHead:
     that are counted but not yet analyzed. ``dropped`` counts holes that were closed, ``set_aside`` entries that could
     not be counted. ``grains_at`` and ``errors_at`` are the log head's counters as of ``analyzed``. ``versions`` are the
     settings that each analyzer family was last run with; ``sweeping`` are the families whose sweep over all grains has
-    come as far as address ``sweep_after``.
+    come as far as address ``sweep_after``, ``walks`` how far each family's walk after old grains has come in the log.
     """
 
     rev: int = 0
@@ -113,6 +113,7 @@ class PassHead:
     versions: Mapping[str, str] = field(default_factory=dict)
     sweeping: tuple[str, ...] = ()
     sweep_after: str = ""
+    walks: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

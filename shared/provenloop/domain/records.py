@@ -47,6 +47,46 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
+class AgedGrain:
+    """A grain that one analyzer holds for old, in the order of ``at``, when it was recorded (epoch ms)."""
+
+    family: str
+    namespace_key: str
+    at: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgedCount:
+    """How many :class:`AgedGrain` one analyzer has in one namespace."""
+
+    family: str
+    namespace_key: str
+    count: int = 0
+    rev: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NearPosting:
+    """An observation of ``size`` tokens, found under one of them; ``token`` is a digest."""
+
+    token: str
+    size: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class NearText:
+    """Under which tokens an observation is found, and whether it led a group of near-duplicates when last seen."""
+
+    address: str
+    size: int
+    tokens: tuple[str, ...]
+    leads: bool = False
+    rev: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class BeforeImage:
     """How one grain was before an apply, and which ``head_rev`` the apply left.
 

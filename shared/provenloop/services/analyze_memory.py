@@ -7,24 +7,31 @@ good order, and says that there is more to do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from provenloop.analyzers import ANALYZERS
+from provenloop.analyzers.contract import AgingAnalyzer
 from provenloop.domain.address import Addresses
-from provenloop.domain.commit import Heads
+from provenloop.domain.checkpoint import Watch
+from provenloop.domain.commit import Change, Heads
+from provenloop.domain.recallable import RECALLED_KINDS
+from provenloop.domain.records import Due
+from provenloop.services.aging import Aging
 from provenloop.services.call import Call
-from provenloop.services.examine import Examining
+from provenloop.services.examine import Examining, due_groups
 from provenloop.services.findings import Findings
 from provenloop.services.fold import Fold, Folding
 from provenloop.services.groups import Groups
 from provenloop.services.lease import LeaseLostError, is_leased, take_lease
 from provenloop.services.memories import require_heads
+from provenloop.services.near_index import NearIndex
 from provenloop.services.pass_end import PassEnd, finish
 from provenloop.services.pass_gate import PassOptions, new_at_most, new_exactly, opens_by_counts, opens_by_time
 from provenloop.services.pass_settings import CAPABILITIES, Setting, settings_of
 from provenloop.services.ports import Store, Used
+from provenloop.services.standing import Standing
 from provenloop.services.sweep import sweep, with_sweep_wanted
 from provenloop.services.term_index import index_texts
 from provenloop.services.views import Views
@@ -111,23 +118,47 @@ def _run(work: Pass, heads: Heads, settings: Sequence[Setting]) -> dict[str, Any
     index_texts(store, call.memory, Addresses(heads.log.key), folding.changes, call.now)
     folding.folds = with_sweep_wanted(folding.folds, settings, is_full=work.options.full_sweep)
     due = store.due(call.memory, call.now, MAX_DUE_A_PASS)
-    findings = Findings(
-        store, call.memory, Addresses(heads.log.key), call.now, folds=lambda: folding.folds, watches=fold.watches
-    )
-    examining = Examining(findings, Views(store, call.memory, call.now), work.spent)
-    touched = Groups()
-    for change in folding.changes:
-        touched.add_change(change)
-    for setting in settings:
-        if setting.skip_reason is None:
-            examining.look_at(setting, touched, due)
-        else:
-            examining.skip(setting.analyzer.manifest.id, setting.skip_reason)
+    examining = _examining(work, heads, folding, fold.watches)
+    _look_at_new(settings, folding, due, examining)
     folding.folds = sweep(store, call.memory, folding.folds, settings, examining)
     examining.expire(due)
     outcome = _outcome(heads, folding, settings, examining, work.run_id)
     end = PassEnd(call.memory, call.now, heads, folding, due, tuple(examining.planted), work.run_id, outcome)
     return finish(store, end, lambda: usage_of(work.used))
+
+
+def _examining(work: Pass, heads: Heads, folding: Folding, watches: Mapping[str, Watch]) -> Examining:
+    store, memory, now, addresses = work.store, work.call.memory, work.call.now, Addresses(heads.log.key)
+    findings = Findings(store, memory, addresses, now, folds=lambda: folding.folds, watches=watches)
+    aging = Aging(store, memory, addresses, heads.log.namespaces, now, folds=lambda: folding.folds)
+    near = NearIndex(store, memory, addresses, now, folds=lambda: folding.folds)
+    standing = Standing(store, memory, heads, now, folds=lambda: folding.folds)
+    return Examining(findings, Views(store, memory, now, aging, near, standing), work.spent)
+
+
+def _look_at_new(settings: Sequence[Setting], folding: Folding, due: Sequence[Due], examining: Examining) -> None:
+    """Let every analyzer look at what commits touched, what fell due, and what has grown old."""
+    touched = Groups()
+    for change in folding.changes:
+        touched.add_change(change)
+    for setting in settings:
+        if setting.skip_reason is not None:
+            examining.skip(setting.analyzer.manifest.id, setting.skip_reason)
+            continue
+        more = due_groups(due, setting.family)
+        if isinstance(setting.analyzer, AgingAnalyzer):
+            walks = folding.folds.walks
+            reached, grown = examining.views.aging.walk(setting, walks.get(setting.family, 0), folding.entries)
+            folding.folds = replace(folding.folds, walks={**walks, setting.family: reached})
+            more += grown
+        if "question" in setting.analyzer.manifest.sources and (due or any(map(_may_answer, folding.changes))):
+            more += examining.views.standing.groups(setting.family)
+        examining.look_at(setting, touched, more)
+
+
+def _may_answer(change: Change) -> bool:
+    """Whether a change may answer a question, or take its answer away."""
+    return change.kind in RECALLED_KINDS and not change.is_telemetry
 
 
 def _outcome(

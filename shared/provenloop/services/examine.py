@@ -7,20 +7,28 @@ has spent its time, the groups that are left fall due at once, for the next pass
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from provenloop.analyzers.contract import Source
+from provenloop.analyzers.contract import Source, View
 from provenloop.domain.errors import LoopError
 from provenloop.domain.records import Due
 from provenloop.services.findings import DUE_EXPIRY, DUE_GROUP, Findings, group_ref
-from provenloop.services.groups import Groups, source_of
+from provenloop.services.groups import Groups, aged_grain, source_of
 from provenloop.services.pass_settings import Setting
 from provenloop.services.views import Views
 
 RETRY_MS = 300_000
+#: Sources whose groups may be others once more of a sweep's grains are judged or indexed.
+_MOVED_BY_LOOKING: frozenset[Source] = frozenset({"aged", "near"})
 
 _log = logging.getLogger(__name__)
+
+
+def due_groups(due: Iterable[Due], family: str) -> list[str]:
+    """The groups of one analyzer among the instants that have come."""
+    refs = (row.ref.partition("|") for row in due if row.what == DUE_GROUP)
+    return [group for name, _, group in refs if name == family]
 
 
 @dataclass
@@ -37,34 +45,58 @@ class Examining:
     planted: dict[Due, None] = field(default_factory=dict)
     skipped: list[Mapping[str, str]] = field(default_factory=list)
     is_cut_short: bool = False
-    _looked_at: set[str] = field(default_factory=set)
+    _seen: dict[str, View | None] = field(default_factory=dict)
 
     @property
     def _now(self) -> int:
         return self.views.now
 
-    def look_at(self, setting: Setting, groups: Groups, due: Sequence[Due] = ()) -> None:
-        """Look at the groups of one analyzer: those collected, and those that fell due; at each once a pass."""
+    def look_at(self, setting: Setting, groups: Groups, more: Iterable[str] = ()) -> None:
+        """Look at the groups of one analyzer: those collected, and ``more``; at each once a pass."""
         manifest = setting.analyzer.manifest
         wanted: dict[tuple[Source, str], None] = dict.fromkeys(groups.of(manifest))
-        for row in due:
-            family, _, group = row.ref.partition("|")
-            if row.what == DUE_GROUP and family == setting.family:
-                wanted[source_of(manifest, group), group] = None
+        wanted |= dict.fromkeys((source_of(manifest, group), group) for group in more)
+        wanted = dict.fromkeys(self._rearranged(setting, wanted))
         for source, group in wanted:
             ref = group_ref(setting.family, group)
-            if ref in self._looked_at:
+            if ref in self._seen and source not in _MOVED_BY_LOOKING:
                 continue
             if self.spent():
                 self.is_cut_short = True
                 self._plant(self._now, setting, group)
             else:
-                self._looked_at.add(ref)
                 self._look_at(setting, source, group)
 
+    def _rearranged(self, setting: Setting, wanted: Iterable[tuple[Source, str]]) -> Iterator[tuple[Source, str]]:
+        """The groups to look at, once the sets and the index that some of them come from are brought in line."""
+        by_source: dict[Source, list[str]] = {}
+        for source, group in wanted:
+            by_source.setdefault(source, []).append(group)
+        for source, groups in by_source.items():
+            try:
+                yield from ((source, group) for group in self._brought_in_line(setting, source, groups))
+            except LoopError as error:
+                self.report(setting.analyzer.manifest.id, error)
+                for group in groups:
+                    self._plant(self._now + RETRY_MS, setting, group)
+
+    def _brought_in_line(self, setting: Setting, source: Source, groups: Sequence[str]) -> Sequence[str]:
+        if source == "near":
+            return self.views.near.rearrange(setting, groups)
+        if source != "aged":
+            return groups
+        namespaces, again = self.views.aging.rearrange(setting, groups)
+        for at, address in again:
+            self._plant(at, setting, aged_grain(address))
+        return namespaces
+
     def _look_at(self, setting: Setting, source: Source, group: str) -> None:
+        ref = group_ref(setting.family, group)
         try:
-            view = self.views.view(source, group, setting.parameters)
+            view = self.views.view(source, group, setting)
+            if self._seen.get(ref) == view:
+                return
+            self._seen[ref] = view
             examination = self.findings.settle(setting, group, view)
         except LoopError as error:
             self.report(setting.analyzer.manifest.id, error)

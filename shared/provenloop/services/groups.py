@@ -14,8 +14,10 @@ from provenloop.domain.grain import Grain
 
 ASSEMBLY_GROUP = "assembly"
 _QUESTION_PREFIX = "q:"
+_AGED_GRAIN_PREFIX = "g:"
+_AGED_NAMESPACE_PREFIX = "n:"
 #: Sources whose groups hold grains of certain kinds; an analyzer looks at those of its own kinds.
-_OF_KINDS: frozenset[Source] = frozenset({"cluster", "grain"})
+_OF_KINDS: frozenset[Source] = frozenset({"cluster", "grain", "aged"})
 #: Changes after which a grain may no longer be what a finding said of it.
 _MOVING = frozenset({"revive", "change", "supersede", "point", "merge", "restore", "remove", "forget"})
 #: Kinds whose every change is looked at grain by grain; of the others, those with an end of validity.
@@ -30,6 +32,31 @@ def question_group(address: str) -> str:
 def question_of(group: str) -> str:
     """The address in a question's group."""
     return group.removeprefix(_QUESTION_PREFIX)
+
+
+def aged_grain(address: str) -> str:
+    """A grain that has to be judged again before its namespace is looked at."""
+    return f"{_AGED_GRAIN_PREFIX}{address}"
+
+
+def is_aged_grain(group: str) -> bool:
+    """Whether a group of an aged source is a single grain, and not a namespace."""
+    return group.startswith(_AGED_GRAIN_PREFIX)
+
+
+def aged_grain_of(group: str) -> str:
+    """The address of a grain to judge."""
+    return group.removeprefix(_AGED_GRAIN_PREFIX)
+
+
+def aged_namespace(key: str) -> str:
+    """The group of a namespace's old grains, by the namespace's digest."""
+    return f"{_AGED_NAMESPACE_PREFIX}{key}"
+
+
+def aged_namespace_of(group: str) -> str:
+    """The digest of the namespace of a group of old grains."""
+    return group.removeprefix(_AGED_NAMESPACE_PREFIX)
 
 
 def source_of(manifest: Manifest, group: str) -> Source:
@@ -59,8 +86,12 @@ class Groups:
             self.add("question", question_group(change.address))
         elif change.op == "assemble":
             self.add("assembly", ASSEMBLY_GROUP)
-        elif change.op != "read":
+        elif change.op == "read":
+            self.add("aged", aged_grain(change.address), change.kind)
+        else:
             self._add_grain(change.kind, change.address)
+            if change.op in _MOVING:
+                self.add("aged", aged_grain(change.address), change.kind)
             if change.valid_to is not None or change.op in _MOVING or change.kind in _ALWAYS_SINGLY:
                 self.add("grain", change.address, change.kind)
 
@@ -70,6 +101,7 @@ class Groups:
             self.add("question", question_group(grain.address))
             return
         self._add_grain(grain.kind, grain.address)
+        self.add("aged", aged_grain(grain.address), grain.kind)
         if grain.valid_to is not None or grain.kind in _ALWAYS_SINGLY:
             self.add("grain", grain.address, grain.kind)
 

@@ -20,10 +20,14 @@ from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation
 from provenloop.domain.records import (
+    AgedCount,
+    AgedGrain,
     Due,
     History,
     Label,
     MemoryRecord,
+    NearPosting,
+    NearText,
     Predecessors,
     RecallRow,
     Replay,
@@ -33,13 +37,15 @@ from provenloop.domain.records import (
     Undo,
 )
 from provenloop.domain.rollup import Rollup, RowId, ToolWindow
+from provenloop.services.aged_port import AgedReader
 from provenloop.services.audit_port import AuditReader
+from provenloop.services.near_port import NearReader
 from provenloop.services.recall_port import RecallReader
 
 Entity = (
     Grain | History | Predecessors | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint
     | Watch | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | ChainEnd | Note | Token | MemoryRecord | Label
-    | TermRow | RecallRow
+    | AgedGrain | AgedCount | NearPosting | NearText | TermRow | RecallRow
 )  # fmt: skip
 
 #: How often a transaction that collides with others is sent before the caller is told.
@@ -265,7 +271,7 @@ class Used(Protocol):
         """Write units."""
 
 
-class Store(GrainReader, LoopReader, AuditReader, Protocol):
+class Store(GrainReader, LoopReader, AuditReader, AgedReader, NearReader, Protocol):
     """Everything a use case may do to one memory."""
 
     def create_memory(self, memory: MemoryId, record: MemoryRecord, key: bytes) -> bool:

@@ -38,6 +38,7 @@ def with_sweep_wanted(folds: PassHead, settings: Sequence[Setting], *, is_full: 
         versions={setting.family: setting.version for setting in running},
         sweeping=tuple(sorted(wanted | going_on)),
         sweep_after="" if wanted else folds.sweep_after,
+        walks={family: seq for family, seq in folds.walks.items() if family not in stale},
     )
 
 

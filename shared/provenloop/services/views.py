@@ -5,12 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from provenloop.analyzers.contract import ClusterView, GrainView, Parameters, Source, ToolView, View
+from provenloop.analyzers.contract import (
+    AgedView,
+    AssemblyView,
+    ClusterView,
+    GrainView,
+    NearView,
+    Parameters,
+    QuestionView,
+    Source,
+    ToolView,
+    View,
+)
 from provenloop.domain.errors import AnalyzerError
 from provenloop.domain.events import MAX_AHEAD_MS
-from provenloop.domain.instants import days_before, utc_day
+from provenloop.domain.instants import DAY_MS, day_start_ms, days_before, utc_day
 from provenloop.domain.names import MemoryId
+from provenloop.services.aging import Aging
+from provenloop.services.near_index import NearIndex
+from provenloop.services.pass_settings import Setting
 from provenloop.services.ports import Store
+from provenloop.services.standing import Standing
 
 
 @dataclass
@@ -20,39 +35,64 @@ class Views:
     store: Store
     memory: MemoryId
     now: int
+    aging: Aging
+    near: NearIndex
+    standing: Standing
     _clusters: dict[str, ClusterView] = field(default_factory=dict)
 
-    def view(self, source: Source, group: str, parameters: Parameters) -> View:
+    def view(self, source: Source, group: str, setting: Setting) -> View:
         """The view of one group.
 
         Raises:
             AnalyzerError: the source cannot be read one group at a time.
         """
-        readers: Mapping[Source, Callable[[str, Parameters], View]] = {
+        readers: Mapping[Source, Callable[[str, Setting], View]] = {
             "tool_window": self._tool,
             "cluster": self._cluster,
             "grain": self._grain,
+            "aged": self._aged,
+            "near": self._near,
+            "question": self._question,
+            "assembly": self._assembly,
         }
         if source not in readers:
             raise AnalyzerError(f"no view for source {source}")
-        return readers[source](group, parameters)
+        return readers[source](group, setting)
 
     def _window(self, parameters: Parameters) -> tuple[str, str]:
         """First and last UTC day of a window. Calls may be dated a little ahead of our clock, so on the next day."""
         days = int(parameters["window_days"])
         return days_before(utc_day(self.now), days - 1), utc_day(self.now + MAX_AHEAD_MS)
 
-    def _tool(self, group: str, parameters: Parameters) -> ToolView:
-        window = self.store.tool_window(self.memory, group, *self._window(parameters))
+    def _tool(self, group: str, setting: Setting) -> ToolView:
+        window = self.store.tool_window(self.memory, group, *self._window(setting.parameters))
         namespace = window.days[0].namespace if window.days else ""
         return ToolView(group, namespace, window, min((day.sample for day in window.days), default=""))
 
-    def _cluster(self, group: str, parameters: Parameters) -> ClusterView:
-        del parameters
+    def _cluster(self, group: str, setting: Setting) -> ClusterView:
+        del setting
         if group not in self._clusters:
             self._clusters[group] = ClusterView(group, self.store.grains_by_prefix(self.memory, group, self.now))
         return self._clusters[group]
 
-    def _grain(self, group: str, parameters: Parameters) -> GrainView:
-        del parameters
+    def _grain(self, group: str, setting: Setting) -> GrainView:
+        del setting
         return GrainView(group, self.store.grains(self.memory, [group], self.now).get(group))
+
+    def _aged(self, group: str, setting: Setting) -> AgedView:
+        return self.aging.view(setting, group)
+
+    def _near(self, group: str, setting: Setting) -> NearView:
+        del setting
+        return self.near.view(group)
+
+    def _question(self, group: str, setting: Setting) -> QuestionView:
+        return self.standing.view(setting, group, self._window(setting.parameters))
+
+    def _assembly(self, group: str, setting: Setting) -> AssemblyView:
+        days = self.store.assembly_window(self.memory, *self._window(setting.parameters))
+        assembled, overflowed = sum(day.assembled for day in days), sum(day.overflowed for day in days)
+        if not days:
+            return AssemblyView(group)
+        ends_at = day_start_ms(days[0].day) + int(setting.parameters["window_days"]) * DAY_MS
+        return AssemblyView(group, assembled, overflowed, ends_at)

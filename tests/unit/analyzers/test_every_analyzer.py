@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provenloop.analyzers import ALL_ANALYZERS
+from provenloop.analyzers import ANALYZERS
 from provenloop.analyzers.contract import (
     AgedView,
     Analyzer,
@@ -56,7 +56,7 @@ VIEWS: Mapping[Source, Callable[[Sequence[Grain]], View]] = {
 }
 CASES = [
     pytest.param(analyzer, source, id=f"{analyzer.manifest.id} {source}")
-    for analyzer in ALL_ANALYZERS
+    for analyzer in ANALYZERS
     for source in analyzer.manifest.sources
 ]
 every_case = pytest.mark.parametrize(("analyzer", "source"), CASES)
@@ -133,6 +133,6 @@ def test_what_was_read_before_an_apply_settled_it_proposes_no_change(source: Sou
     grains = data.draw(odd_grains("observation" if source == "near" else "fact"))
     old = [replace(grain, seq=3) for grain in grains]
     marked = AppliedMark(NOW - 1, 4)
-    for analyzer in (a for a in ALL_ANALYZERS if source in a.manifest.sources):
+    for analyzer in (a for a in ANALYZERS if source in a.manifest.sources):
         examination = analyzer.examine(VIEWS[source](old), _firing(analyzer), NOW, lambda *_key: marked)
         assert all(draft.proposal.advice is not None for draft in examination.drafts)

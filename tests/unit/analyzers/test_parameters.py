@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provenloop.analyzers import ALL_ANALYZERS
+from provenloop.analyzers import ANALYZERS
 from provenloop.analyzers.contract import Analyzer, Manifest, Parameter
 from provenloop.analyzers.parameters import parse_parameters
 from provenloop.domain.errors import InvalidInputError, ParameterError
 
-EVERY = {family.manifest.id.removeprefix("loop.").removesuffix("/1"): family.manifest for family in ALL_ANALYZERS}
+EVERY = {family.manifest.id.removeprefix("loop.").removesuffix("/1"): family.manifest for family in ANALYZERS}
 SWITCHED = Manifest(
     "loop.switched/1", "Switched", "Has a switch.", "T0", "builtin", default_on=True, sources=("grain",),
     parameters=(Parameter("loud", "bool", False),),
@@ -28,7 +28,7 @@ def refused(manifest: Manifest, given_: Any) -> ParameterError:
     return caught.value
 
 
-@pytest.mark.parametrize("analyzer", ALL_ANALYZERS, ids=lambda analyzer: analyzer.manifest.id)
+@pytest.mark.parametrize("analyzer", ANALYZERS, ids=lambda analyzer: analyzer.manifest.id)
 def test_nothing_given_is_every_default_and_every_default_may_be_given(analyzer: Analyzer) -> None:
     defaults = analyzer.manifest.defaults()
     assert parse_parameters(analyzer.manifest, {}) == defaults
@@ -136,7 +136,7 @@ JSON = st.recursive(
 )
 
 
-@given(st.sampled_from(ALL_ANALYZERS), st.data())
+@given(st.sampled_from(ANALYZERS), st.data())
 def test_whatever_is_given_is_refused_or_gives_values_within_the_manifest(
     analyzer: Analyzer, data: st.DataObject
 ) -> None:

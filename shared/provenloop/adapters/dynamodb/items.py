@@ -28,10 +28,14 @@ from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation, severity_rank
 from provenloop.domain.records import (
     RECALL_KEPT_MS,
+    AgedCount,
+    AgedGrain,
     Due,
     History,
     Label,
     MemoryRecord,
+    NearPosting,
+    NearText,
     Predecessors,
     RecallRow,
     Replay,
@@ -162,6 +166,10 @@ FORMS: tuple[Form, ...] = (
         "rev",
         lambda _memory, row: {"ttl": _seconds(row.at + RECALL_KEPT_MS)},
     ),
+    Form("aged", AgedGrain, lambda row: keys.aged(row.family, row.namespace_key, row.at, row.address), "INDEX"),
+    Form("aged_count", AgedCount, lambda row: keys.aged_count(row.family, row.namespace_key), "INDEX", "rev"),
+    Form("near", NearPosting, lambda row: keys.near_posting(row.token, row.size, row.address), "INDEX"),
+    Form("near_text", NearText, lambda row: keys.near_text(row.address), "INDEX", "rev"),
     Form("due", Due, lambda row: keys.due(row.due_at, row.what, row.ref), "INDEX"),
     Form(
         "recommendation", Recommendation, lambda rec: keys.recommendation(rec.id), "LOOP", "rev", _beside_recommendation

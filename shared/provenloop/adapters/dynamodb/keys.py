@@ -20,6 +20,10 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | which texts hold a term? | get | M#INDEX | ``W#<term digest>`` |
 | single recalls | query | M#INDEX | begins_with ``R#RECALL#`` |
 | what is due | query | M#INDEX | ``D#<instant>#<what>#<ref>`` up to now |
+| what may be like this text? | query | M#INDEX | ``N#<token>#<size>#<address>`` between |
+| where is a text indexed? | get | M#INDEX | ``NT#<address>`` |
+| the oldest grains of a namespace | query | M#INDEX | ``AG#<family>#<namespace>#<instant>#<address>`` |
+| how many there are | get | M#INDEX | ``AC#<family>#<namespace>`` |
 | one recommendation; those of a prefix | get; query | M#LOOP | ``REC#<id>``; begins_with |
 | dedup keys of one group | query | M#LOOP | begins_with ``KEY#<group>#`` |
 | checkpoints of a recommendation | query | M#LOOP | begins_with ``CHK#<id>#`` |
@@ -192,6 +196,36 @@ def due(at: int, what: str, ref: str) -> str:
 def due_upto(at: int) -> str:
     """What the sort keys of the instants at ``at`` begin with."""
     return f"D#{instant(at)}#"
+
+
+def aged(family: str, namespace_key: str, at: int, address: str) -> str:
+    """Sort key of a grain in one analyzer's set of a namespace's old grains."""
+    return f"{aged_namespace(family, namespace_key)}{instant(at)}#{address}"
+
+
+def aged_namespace(family: str, namespace_key: str) -> str:
+    """What the sort keys of one such set begin with."""
+    return f"AG#{family}#{namespace_key}#"
+
+
+def aged_count(family: str, namespace_key: str) -> str:
+    """Sort key of the size of one such set."""
+    return f"AC#{family}#{namespace_key}"
+
+
+def near_posting(token: str, size: int, address: str) -> str:
+    """Sort key of an observation under one of its tokens."""
+    return f"{near_postings(token, size)}{address}"
+
+
+def near_postings(token: str, size: int) -> str:
+    """What the sort keys of the observations of one size under one token begin with."""
+    return f"N#{token}#{number(size)}#"
+
+
+def near_text(address: str) -> str:
+    """Sort key of what is kept of an indexed observation."""
+    return f"NT#{address}"
 
 
 def finding_key(family: str, group: str, dedup_key: str) -> str:

@@ -7,9 +7,11 @@ from contextlib import AbstractContextManager
 from typing import TypeVar, get_args
 
 from provenloop.adapters.dynamodb import heads, keys, queue_index, table, writes
+from provenloop.adapters.dynamodb.aged_rows import AgedRows
 from provenloop.adapters.dynamodb.items import audit_entry_of, entity_of
 from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.meter import Usage
+from provenloop.adapters.dynamodb.near_rows import NearRows
 from provenloop.adapters.dynamodb.recall_rows import RecallRows, rollup_sort
 from provenloop.adapters.dynamodb.rows import Row, is_expired
 from provenloop.domain.address import is_address
@@ -30,7 +32,7 @@ T = TypeVar("T")
 _ROLLUPS: tuple[type[Rollup], ...] = get_args(Rollup)
 
 
-class DynamoStore(RecallRows):
+class DynamoStore(AgedRows, NearRows, RecallRows):
     """Implements ``services.ports.Store`` on one DynamoDB table.
 
     Args:

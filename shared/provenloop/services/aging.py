@@ -1,0 +1,191 @@
+"""Which grains of a namespace have grown old: kept as a sorted set per analyzer, so that looking costs the same always.
+
+Nothing is planned per grain. A walk follows the log at the distance of the age parameter and meets each commit once,
+when its grains have become old enough; a changed setting lets it start anew. A grain is judged again when it changes,
+when it is read, and when a read leaves the window. The set and its count move in one transaction, on condition that
+the pass still has its lease.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from provenloop.analyzers.contract import AgedView, AgingAnalyzer
+from provenloop.domain.address import Addresses
+from provenloop.domain.commit import LogEntry, PassHead
+from provenloop.domain.errors import BusyError
+from provenloop.domain.grain import Grain
+from provenloop.domain.instants import DAY_MS, day_start_ms, days_before, utc_day
+from provenloop.domain.names import MemoryId
+from provenloop.domain.records import AgedCount, AgedGrain
+from provenloop.domain.rollup import ReadDays
+from provenloop.services.groups import aged_grain, aged_grain_of, aged_namespace, aged_namespace_of, is_aged_grain
+from provenloop.services.lease import LeaseLostError
+from provenloop.services.pass_settings import Setting
+from provenloop.services.ports import Put, Remove, Replace, Require, Store, Write, WriteRefusedError
+
+MAX_VIEWED = 80
+MAX_ENTRIES_A_WALK = 2_000
+_CHUNK = 20
+_MAX_ROUNDS = 5
+_NAMESPACE_CHARS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether a grain belongs to the set, and when time alone may change that."""
+
+    belongs: bool
+    again_at: int | None
+
+
+@dataclass
+class Aging:
+    """The sets of one memory at time ``now`` (epoch ms).
+
+    Args:
+        folds: gives the pass's head as it is now; every write requires its revision.
+    """
+
+    store: Store
+    memory: MemoryId
+    addresses: Addresses
+    namespaces: frozenset[str]
+    now: int
+    folds: Callable[[], PassHead]
+
+    def walk(self, setting: Setting, after: int, entries: Iterable[LogEntry]) -> tuple[int, list[str]]:
+        """Follow the log from number ``after``: how far it came, and the groups of grains that have become old enough.
+
+        Args:
+            setting: of the analyzer.
+            after: where an earlier walk stopped.
+            entries: those new to this pass; one that came late may stand where the walk has gone by already.
+        """
+        age_ms = _aging(setting).age_ms(setting.parameters)
+        if age_ms is None:
+            return after, []
+        met = [entry for entry in entries if entry.seq <= after]
+        reached = upto = max(after, min(after + MAX_ENTRIES_A_WALK, self.folds().folded))
+        for entry in self.store.log_entries(self.memory, after, upto):
+            if entry.at > self.now - age_ms:
+                reached = entry.seq - 1
+                break
+            met.append(entry)
+        kinds = setting.analyzer.manifest.kinds
+        grown = (c.address for entry in met for c in entry.changes if c.op in ("add", "revive") and c.kind in kinds)
+        return reached, [aged_grain(address) for address in dict.fromkeys(grown)]
+
+    def rearrange(self, setting: Setting, groups: Iterable[str]) -> tuple[list[str], list[tuple[int, str]]]:
+        """Judge the grains among the groups anew; the namespaces to look at, and when grains must be judged again."""
+        groups = list(dict.fromkeys(groups))
+        wanted = dict.fromkeys(group for group in groups if not is_aged_grain(group))
+        again: list[tuple[int, str]] = []
+        for chunk in _chunks(aged_grain_of(group) for group in groups if is_aged_grain(group)):
+            moved, due = self._rearrange(setting, chunk)
+            wanted |= dict.fromkeys(moved)
+            again += due
+        return list(wanted), again
+
+    def _rearrange(self, setting: Setting, addresses: Sequence[str]) -> tuple[list[str], list[tuple[int, str]]]:
+        for _ in range(_MAX_ROUNDS):
+            grains = self.store.grains(self.memory, addresses, self.now)
+            reads = self.store.grain_reads(self.memory, addresses) if setting.analyzer.manifest.needs else {}
+            judged = {
+                address: (grain, self._judge(setting, grain, reads.get(address))) for address, grain in grains.items()
+            }
+            try:
+                moved = self._move(setting, judged)
+            except WriteRefusedError as refused:
+                if any(isinstance(failure.write, Require) for failure in refused.failures):
+                    raise LeaseLostError from refused
+                continue
+            return moved, [(j.again_at, address) for address, (_, j) in judged.items() if j.again_at is not None]
+        raise BusyError("the set of old grains keeps moving")
+
+    def _judge(self, setting: Setting, grain: Grain, reads: ReadDays | None) -> Judgement:
+        analyzer, parameters = _aging(setting), setting.parameters
+        age_ms = analyzer.age_ms(parameters)
+        if age_ms is None or grain.kind not in setting.analyzer.manifest.kinds or not setting.admits(grain.namespace):
+            return Judgement(belongs=False, again_at=None)
+        days = max(age_ms // DAY_MS, 1)
+        first = days_before(utc_day(self.now), days - 1)
+        recalls = reads.since(first) if reads is not None else 0
+        is_old = grain.recorded_at <= self.now - age_ms
+        belongs = is_old and analyzer.belongs(grain, recalls, parameters, self.now)
+        instants = [at for at in (grain.valid_from, grain.valid_to) if at is not None and at > self.now]
+        if recalls and reads is not None:
+            instants.append(day_start_ms(min(day for day in reads.days if day >= first)) + days * DAY_MS)
+        return Judgement(belongs, min(instants, default=None) if is_old else None)
+
+    def _move(self, setting: Setting, judged: Mapping[str, tuple[Grain, Judgement]]) -> list[str]:
+        """Put in and take out what has to be; the groups of the namespaces whose set changed."""
+        wanted = {self._row(setting, grain): judgement.belongs for grain, judgement in judged.values()}
+        for grain, _ in judged.values():
+            wanted |= {row: False for row in self._earlier(setting, grain) if row not in wanted}
+        present = self.store.aged_present(self.memory, wanted)
+        moves = {row: belongs for row, belongs in wanted.items() if belongs != (row in present)}
+        if not moves:
+            return []
+        by: Counter[str] = Counter()
+        writes: list[Write] = []
+        for row, belongs in moves.items():
+            writes.append(Put(row) if belongs else Remove(row))
+            by[row.namespace_key] += 1 if belongs else -1
+        writes += self._counted(setting, by)
+        head = self.folds()
+        self.store.transact(self.memory, [Require(head, expected=head.rev), *writes], self.now)
+        return [aged_namespace(key) for key in by]
+
+    def _earlier(self, setting: Setting, grain: Grain) -> Iterator[AgedGrain]:
+        """Where a grain stood before it was stated anew."""
+        if grain.generation > 1:
+            yield from (self._row(setting, old) for old in self.store.history(self.memory, grain.address))
+
+    def _row(self, setting: Setting, grain: Grain) -> AgedGrain:
+        return AgedGrain(setting.family, self._key(grain.namespace), grain.recorded_at, grain.address)
+
+    def _key(self, namespace: str) -> str:
+        return self.addresses.short("namespace", namespace)[:_NAMESPACE_CHARS]
+
+    def _counted(self, setting: Setting, by: Mapping[str, int]) -> Iterator[Write]:
+        known = self.store.aged_counts(self.memory, setting.family, by)
+        for key, difference in by.items():
+            count = known.get(key, AgedCount(setting.family, key))
+            counted = replace(count, count=count.count + difference, rev=count.rev + 1)
+            yield Put(counted) if count.rev == 0 else Replace(counted, expected=count.rev)
+
+    def view(self, setting: Setting, group: str) -> AgedView:
+        """The oldest grains of one namespace's set. One that is gone is taken out when it is met."""
+        key = aged_namespace_of(group)
+        namespace = next((name for name in self.namespaces if self._key(name) == key), "")
+        while True:
+            rows = self.store.aged_oldest(self.memory, setting.family, key, MAX_VIEWED)
+            grains = self.store.grains(self.memory, [row.address for row in rows], self.now)
+            gone = [row for row in rows if row.address not in grains]
+            if not gone:
+                break
+            self._take_out(setting, gone)
+        count = self.store.aged_counts(self.memory, setting.family, [key]).get(key)
+        return AgedView(group, namespace, tuple(grains[row.address] for row in rows), count.count if count else 0)
+
+    def _take_out(self, setting: Setting, rows: Sequence[AgedGrain]) -> None:
+        head = self.folds()
+        by = Counter({rows[0].namespace_key: -len(rows)})
+        removed: list[Write] = [*(Remove(row) for row in rows), *self._counted(setting, by)]
+        self.store.transact(self.memory, [Require(head, expected=head.rev), *removed], self.now)
+
+
+def _aging(setting: Setting) -> AgingAnalyzer:
+    analyzer = setting.analyzer
+    if not isinstance(analyzer, AgingAnalyzer):
+        raise TypeError(f"{analyzer.manifest.id} cannot tell which grains are old")
+    return analyzer
+
+
+def _chunks(addresses: Iterator[str]) -> Iterator[list[str]]:
+    while chunk := list(islice(addresses, _CHUNK)):
+        yield chunk
