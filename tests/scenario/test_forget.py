@@ -286,6 +286,18 @@ def test_after_an_apply_and_its_undo_everything_can_be_forgotten(desk: Desk) -> 
     desk.verify()
 
 
+def test_a_lesson_that_repeats_a_forgotten_error_is_named_and_can_be_forgotten_too(desk: Desk) -> None:
+    calls = addresses(
+        desk.record(*make_calls(5, error=f"no {SECRET}"), *make_calls(1, name="other", error="timed out"))
+    )
+    desk.run()
+    [lesson] = desk.approve_and_apply(desk.finding("tool_failure"))["created"]
+    assert [forgotten(desk, address)["lessons"] for address in calls] == [[lesson]] * 5 + [[]]
+    assert WORD.casefold() in everything_stored(desk)
+    forgotten(desk, lesson)
+    assert_gone(desk)
+
+
 def test_an_undo_counts_what_was_forgotten_meanwhile_as_undone(desk: Desk) -> None:
     desk.record(make_fact(SECRET), TOKYO, *make_calls(5, error=f"no {SECRET}"))
     desk.run()
@@ -390,6 +402,8 @@ def test_a_reason_that_repeats_the_text_goes_and_its_chain_holds(found: Desk, be
     found.reject(rec, because)
     assert forgotten(found, address)["reasons"] == is_erased
     assert bool(found.store.notes(found.memory, rec)) != is_erased
+    told = findings_read.show_recommendation(found.store, found.call(), rec)["audit"][-1]
+    assert (told["because"], told.get("because_erased", False)) == (None if is_erased else because, is_erased)
     found.verify()
 
 

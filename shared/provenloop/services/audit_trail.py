@@ -62,6 +62,13 @@ def entry_line(entry: AuditEntry, note: Note | None) -> dict[str, Any]:
     return fields
 
 
+def entry_told(entry: AuditEntry, note: Note | None) -> dict[str, Any]:
+    """An entry as shown to whoever may read its reason: one that was erased is marked so."""
+    line = entry_line(entry, note)
+    is_erased = note is None and line.get("because") is not None
+    return {**line, "because": None, "because_erased": True} if is_erased else line
+
+
 def _fields_of(entry: AuditEntry) -> dict[str, Any]:
     """The hashed fields; of a text that is none of ours its place alone, marked as damaged."""
     try:

@@ -22,6 +22,8 @@ from provenloop.domain.records import BeforeImage, History, Predecessors
 from provenloop.services.erasing import forgotten_change, tombstone
 from provenloop.services.ports import Put, Replace, Require, Write
 
+#: What a fact that an apply made gives as its source.
+LESSON_SOURCE = "provenloop"
 _HEAD_FIELDS = ("state", "superseded_by", "head_rev", "seq", "changed_at")
 
 
@@ -226,7 +228,7 @@ def _fact_draft(fact: NewFact, grains: Mapping[str, Grain], now: int) -> GrainDr
         relation=plain(fact.relation, resolve),
         object=plain(fact.object, resolve),
         confidence=fact.confidence,
-        source="provenloop",
+        source=LESSON_SOURCE,
     )
     return prepare(event, now).draft
 

@@ -14,7 +14,7 @@ from provenloop.domain.grain import Grain
 from provenloop.domain.instants import format_instant
 from provenloop.domain.lifecycle import OPEN, STATUSES, Status, steps_from
 from provenloop.domain.recommendation import SEVERITIES, Recommendation, family_of
-from provenloop.services.audit_trail import entry_line
+from provenloop.services.audit_trail import entry_told
 from provenloop.services.call import Call
 from provenloop.services.decision import find_recommendation
 from provenloop.services.memories import require_heads
@@ -124,7 +124,7 @@ def show_recommendation(store: Store, call: Call, prefix: str) -> dict[str, Any]
         "metric": _metric(rec),
         "applied_at": _time(rec.applied_at),
         "checkpoints": [_checkpoint(checkpoint) for checkpoint in store.checkpoints(call.memory, rec.id)],
-        "audit": [entry_line(entry, notes.get(entry.n)) for entry in entries],
+        "audit": [entry_told(entry, notes.get(entry.n)) for entry in entries],
         "verified": broken is None,
         "next": list(steps_from(rec.status)),
     }

@@ -35,9 +35,9 @@ def forget(store: Store, call: Call, wanted: Wanted, because: str) -> dict[str, 
     """Forget one grain, or everything held about a subject.
 
     Returns:
-        ``{forgotten, addresses, versions, questions, reasons, seq, audit}``: how many grains, which, how many of their
-        earlier versions, of agents' questions and of people's reasons were erased with them; ``seq`` and ``audit`` are
-        None where nothing was left to forget.
+        ``{forgotten, addresses, versions, questions, reasons, lessons, seq, audit}``: how many grains, which, how many
+        of their earlier versions, of agents' questions and of people's reasons were erased with them; addresses of
+        lessons that repeat a forgotten error and stay; ``seq`` and ``audit`` are None where nothing was left to forget.
 
     Raises:
         ScopeDeniedError, InvalidInputError, NotFoundError, TooLargeError: nothing was erased.
@@ -135,6 +135,7 @@ def _reply(plan: Plan, seq: int | None, entry: AuditEntry | None) -> dict[str, A
         "versions": len(plan.with_them.versions),
         "questions": len(plan.with_them.questions),
         "reasons": len(plan.with_them.notes),
+        "lessons": list(plan.lessons),
         "seq": seq,
         "audit": entry.id if entry is not None else None,
     }

@@ -6,15 +6,17 @@ digests and figures only, and joins texts when it is read: a tombstone hides the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from provenloop.analyzers.tool_failure import LESSON_RELATION
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import ChainEnd
 from provenloop.domain.errors import InvalidInputError, NotFoundError, TooLargeError
 from provenloop.domain.grain import Grain, text_of
 from provenloop.domain.text import normalise
 from provenloop.services.call import Call
+from provenloop.services.change_set import LESSON_SOURCE
 from provenloop.services.erasing import Erasures, erasures_of
 from provenloop.services.grain_read import require_grain
 from provenloop.services.memories import require_heads, require_namespace
@@ -39,13 +41,14 @@ class Plan:
     """What is to be erased now.
 
     ``chain`` names the audit chain, ``end`` is where it stands. ``with_them`` is also of grains that are forgotten
-    already.
+    already. ``lessons`` are facts of their own that repeat a call's error; they stay until they are forgotten.
     """
 
     chain: str
     end: ChainEnd | None
     grains: tuple[Grain, ...]
     with_them: Erasures
+    lessons: tuple[str, ...] = ()
 
 
 def plan_of(store: Store, call: Call, wanted: Wanted) -> Plan:
@@ -65,7 +68,27 @@ def plan_of(store: Store, call: Call, wanted: Wanted) -> Plan:
         )
     said = frozenset[str]() if wanted.subject is None else frozenset({normalise(wanted.subject)})
     with_them = erasures_of(store, call, found, said=said, chain=chain)
-    return Plan(chain, store.chain_end(call.memory, chain), grains, with_them)
+    return Plan(
+        chain, store.chain_end(call.memory, chain), grains, with_them, tuple(sorted(_lessons(store, call, grains)))
+    )
+
+
+def _lessons(store: Store, call: Call, grains: Sequence[Grain]) -> Iterator[str]:
+    """Addresses of facts that an apply made of the error of one of these calls, and of calls like it."""
+    errors: dict[tuple[str, str], set[str]] = {}
+    for grain in grains:
+        if grain.kind == "tool_call" and text_of(grain, "signature"):
+            errors.setdefault((grain.namespace, text_of(grain, "tool")), set()).add(text_of(grain, "signature"))
+    if not errors:
+        return
+    addresses = Addresses(require_heads(store, call.memory).log.key)
+    gone = {grain.address for grain in grains}
+    for (namespace, tool), texts in errors.items():
+        prefix = addresses.cluster_prefix("fact", namespace, tool, LESSON_RELATION)
+        for fact in store.grains_by_prefix(call.memory, prefix, call.now):
+            is_lesson = (fact.namespace, text_of(fact, "source")) == (namespace, LESSON_SOURCE)
+            if is_lesson and text_of(fact, "object") in texts and fact.address not in gone:
+                yield fact.address
 
 
 def _found(store: Store, call: Call, wanted: Wanted) -> tuple[str, list[Grain]]:

@@ -189,6 +189,9 @@ class ForgottenReply(WireModel):
     versions: Annotated[int, Field(description="Earlier versions erased with them.")]
     questions: Annotated[int, Field(description="Questions of agents erased with them, since they repeat a text.")]
     reasons: Annotated[int, Field(description="Reasons of decisions erased with them, since they repeat a text.")]
+    lessons: Annotated[
+        list[str], Field(description="Addresses of lessons that repeat a forgotten error; they stay until forgotten.")
+    ]
     seq: int | None
     audit: Annotated[str | None, Field(description="Id of the audit entry.")]
 
