@@ -21,6 +21,7 @@ OF_A_MEMORY = [known for known in PROTECTED if known.names_memory]
 PATH = {"memory": "support", "address": ADDRESS, "namespace": "shared", "subject": "s", "id": "aaaa", "run": "r"}
 BODIES: dict[str, dict[str, Any]] = {
     "record_events": {"events": [NOTE]},
+    "configure": {"passes_enabled": True},
     "forget": {"address": ADDRESS, "because": "x"},
     "mint_token": {"label": "x", "kind": "agent", "memories": "*", "scopes": ["read"]},
     **{name: {"because": "x"} for name in ("approve", "reject", "apply", "approve_and_apply", "roll_back")},

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ADMIN = "token-of-the-administrator"
 NOW_MS = 1_800_000_000_000
 SLOT_MS = 5 * 60_000
+DAY_MS = 86_400_000
 FOLDERS = {TEMPLATE.ref(function.logical_id): folder for folder, function in FUNCTIONS.items()}
 
 
@@ -95,6 +96,7 @@ def _use_everything(stack: LocalStack) -> None:
         _decide(admin, "demo", "approve-and-apply", "rollback")
         _decide(admin, "scheduled", "approve", "reject")
         _forget(admin)
+        _look_everywhere(admin, stack)
     with stack.client_as(minted["secret"]) as runner:
         _work(runner)
 
@@ -132,6 +134,31 @@ def _forget(admin: httpx.Client) -> None:
                 f"{memory}/forget", json={**wanted, "because": "asked to"}, headers={"idempotency-key": str(wanted)}
             )
         )
+
+
+def _look_everywhere(admin: httpx.Client, stack: LocalStack) -> None:
+    """Something for every analyzer, and all of them switched on; then another setting, and time to grow old."""
+    memory = "/v1/memories/wide"
+    _ok(admin.put(memory, json={}))
+    past, said = NOW_MS - 100 * DAY_MS, "the parcel for the north gate was left at the door of the depot this morning"
+    events = [
+        {"kind": "fact", "subject": "promo", "relation": "code", "object": "X", "valid_to": past},
+        {"kind": "observation", "text": said},
+        {"kind": "observation", "text": f"{said} again"},
+        {"kind": "skill", "name": "typing", "proficiency": 0.2, "practice_count": 9},
+        {"kind": "goal", "name": "ship", "progress": 0.0},
+        {"kind": "assembly_report", "budget": 100, "used": 100, "dropped": 1, "unit": "tokens"},
+        *({"kind": "recall_report", "question": "who holds the key?", "returned": []} for _ in range(3)),
+    ]
+    _ok(admin.post(f"{memory}/events", json={"events": events}))
+    for analyzer, parameters in (("goal_stagnation", {"min_age_days": 1}), ("retention_sweep", {"max_age_days": 30})):
+        wanted = {"analyzer": f"loop.{analyzer}", "enabled": True, "parameters": parameters, "because": "tried out"}
+        _ok(admin.post(f"{memory}/loop/config", json=wanted))
+    _ok(admin.post(f"{memory}/loop/run", json={}))
+    stack.set_clock(stack.now_ms() + 40 * DAY_MS)
+    ran = _ok(admin.post(f"{memory}/loop/run", json={"full_sweep": True}))
+    assert ran["analyzers_skipped"] == []
+    _ok(admin.get(f"{memory}/loop/analyzers"))
 
 
 def _work(runner: httpx.Client) -> None:

@@ -14,7 +14,7 @@ from provenloop.entry.models.access import MemoryRequest, TokenRequest
 from provenloop.entry.models.events import EventsRequest
 from provenloop.entry.models.fields import WireModel
 from provenloop.entry.models.forget import ForgetRequest
-from provenloop.entry.models.loop import ApplyRequest, DecisionRequest, RollbackRequest, RunRequest
+from provenloop.entry.models.loop import ApplyRequest, ConfigRequest, DecisionRequest, RollbackRequest, RunRequest
 from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery
 
 FunctionName = Literal["ingest", "loop_api", "analyze", "apply", "dispatch"]
@@ -160,6 +160,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "list_analyzers", "loop_api", "GET", f"{MEMORY}/loop/analyzers", ("read",),
         "List analyzers with their parameters.", "AnalyzersReply",
+    ),
+    Operation(
+        "configure", "loop_api", "POST", f"{MEMORY}/loop/config", ("admin",),
+        "Switch analyzers, set their parameters, raise floors, restrict namespaces.", "ConfigReply", ConfigRequest,
     ),
     Operation(
         "export_audit", "loop_api", "GET", f"{MEMORY}/audit", ("read",),

@@ -107,6 +107,7 @@ def test_decisions_and_administration_read_the_token_afresh() -> None:
         "apply",
         "approve",
         "approve_and_apply",
+        "configure",
         "create_memory",
         "forget",
         "list_memories",

@@ -10,7 +10,7 @@ from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.instants import format_instant
 from provenloop.domain.records import MemoryRecord
 from provenloop.entry.models.access import TokenRequest
-from provenloop.entry.models.loop import DecisionRequest
+from provenloop.entry.models.loop import ConfigRequest, DecisionRequest
 from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery
 from provenloop.entry.reply import Reply, json_lines_reply, json_reply
 from provenloop.entry.request import Request
@@ -26,7 +26,9 @@ from provenloop.services import (
     telemetry_read,
     tokens,
 )
+from provenloop.services import configure as configuring
 from provenloop.services import recall as recall_service
+from provenloop.services.configure import ConfigChange
 from provenloop.services.record_use import Telemetry
 
 
@@ -164,6 +166,13 @@ def show_telemetry(request: Request) -> Reply:
 def list_analyzers(request: Request) -> Reply:
     """The analyzers' manifests, and how they are set in the memory."""
     return json_reply(loop_state.analyzers(request.wiring.store, request.call))
+
+
+def configure(request: Request) -> Reply:
+    """Change how the memory is analyzed."""
+    body = request.body_as(ConfigRequest)
+    change = ConfigChange(**{name: getattr(body, name) for name in ConfigRequest.model_fields if name != "because"})
+    return json_reply(configuring.configure(request.wiring.store, request.call, change, body.because))
 
 
 def export_audit(request: Request) -> Reply:

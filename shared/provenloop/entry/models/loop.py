@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from provenloop.entry.models.fields import Because, Digest, Line, WireModel
+from provenloop.domain.recommendation import Severity
+from provenloop.entry.models.fields import Because, Digest, Line, Namespace, WireModel
 
 _Count = Annotated[int | None, Field(ge=0, le=1_000_000_000)]
 
@@ -18,6 +19,24 @@ class RunRequest(WireModel):
     min_new_errors: _Count = None
     if_stale: Annotated[Line | None, Field(description="A duration such as 6h.")] = None
     full_sweep: bool = False
+
+
+class ConfigRequest(WireModel):
+    """What to set in this memory; what is left out stays as it is. Configuration can only restrict."""
+
+    analyzer: Annotated[Line | None, Field(description="Id of the analyzer, with or without its version.")] = None
+    enabled: bool | None = None
+    parameters: Annotated[
+        dict[str, Any] | None, Field(max_length=32, description="Laid over those that are set; see its manifest.")
+    ] = None
+    clear_parameters: Annotated[bool, Field(description="Go back to the defaults first.")] = False
+    severity_floor: Severity | None = None
+    clear_floor: bool = False
+    namespaces: Annotated[
+        list[Namespace] | None, Field(max_length=100, description="The only ones it may speak of; none named, all.")
+    ] = None
+    passes_enabled: Annotated[bool | None, Field(description="Whether passes run at all.")] = None
+    because: Because | None = None
 
 
 class DecisionRequest(WireModel):

@@ -233,6 +233,13 @@ class AnalyzersReply(WireModel):
     analyzers: list[Analyzer]
 
 
+class ConfigReply(AnalyzersReply):
+    """The memory's configuration and what came of it."""
+
+    rev: int
+    passes_enabled: bool
+
+
 class LoopHealthReply(WireModel):
     """How far the loop of a memory is."""
 

@@ -1,0 +1,144 @@
+"""Configuring a memory: what an admin sets for its analyzers, checked whole before anything is stored.
+
+Configuration can only restrict. The change, its audit entry and the reason are one transaction; the next pass looks at
+everything anew that the changed analyzers speak about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from provenloop.analyzers import ANALYZERS
+from provenloop.analyzers.contract import Analyzer
+from provenloop.analyzers.parameters import parse_parameters
+from provenloop.domain.audit import ChainEnd, ChainHead, Note, author_of, head_after, next_entry
+from provenloop.domain.canonical import canonical_json, sha256_hex
+from provenloop.domain.errors import BusyError, InvalidInputError, NotFoundError
+from provenloop.domain.memory_config import AnalyzerConfig, MemoryConfig
+from provenloop.domain.recommendation import Severity, family_of
+from provenloop.domain.records import Due
+from provenloop.services.call import Call
+from provenloop.services.memories import require_heads
+from provenloop.services.pass_settings import CAPABILITIES, settings_of, shown
+from provenloop.services.ports import Put, Replace, Store, Write, WriteRefusedError
+from provenloop.services.review import plant
+from provenloop.services.sweep import DUE_SWEEP
+
+CHAIN = "config:memory"
+CONFIGURED = "configured"
+_SALT_BYTES = 16
+_MAX_ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChange:
+    """What to set; None leaves a thing as it is. ``parameters`` are laid over those set before.
+
+    ``clear_parameters`` and ``clear_floor`` go back to the defaults first; an empty ``namespaces`` admits all.
+    """
+
+    analyzer: str | None = None
+    enabled: bool | None = None
+    parameters: Mapping[str, Any] | None = None
+    clear_parameters: bool = False
+    severity_floor: Severity | None = None
+    clear_floor: bool = False
+    namespaces: Sequence[str] | None = None
+    passes_enabled: bool | None = None
+
+
+def configure(store: Store, call: Call, change: ConfigChange, because: str | None = None) -> dict[str, Any]:
+    """Change the memory's configuration. A change that changes nothing writes nothing.
+
+    Returns:
+        ``{rev, passes_enabled, analyzers: [...]}``, the analyzers as they are set now.
+
+    Raises:
+        ScopeDeniedError, NotFoundError: also for an analyzer that there is not.
+        ParameterError, InvalidInputError: naming the field; nothing was stored.
+        BusyError: others keep changing it.
+    """
+    call.require("admin")
+    require_heads(store, call.memory)
+    analyzer = _analyzer(change.analyzer) if change.analyzer is not None else None
+    if analyzer is None and change != ConfigChange(passes_enabled=change.passes_enabled):
+        raise InvalidInputError("say which analyzer", field="analyzer")
+    for _ in range(_MAX_ROUNDS):
+        before = store.memory_config(call.memory)
+        after = _changed(before, change, analyzer)
+        if after == before:
+            return _answer(before)
+        after = replace(after, rev=before.rev + 1)
+        with suppress(WriteRefusedError):
+            store.transact(call.memory, list(_writes(store, call, before, after, because)), call.now)
+            return _answer(after)
+    raise BusyError("others keep changing the configuration; try again")
+
+
+def _writes(
+    store: Store, call: Call, before: MemoryConfig, after: MemoryConfig, because: str | None
+) -> Iterator[Write]:
+    """The configuration, its audit entry, and the wish for a pass that looks at everything anew."""
+    yield Put(after) if before.rev == 0 else Replace(after, expected=before.rev)
+    end = store.chain_end(call.memory, CHAIN) or ChainEnd(CHAIN, ChainHead(), "", rev=0)
+    salt = call.entropy(_SALT_BYTES).hex()
+    note = Note(CHAIN, end.head.n + 1, salt, because) if because is not None else None
+    entry = next_entry(
+        end.head,
+        subject=CHAIN,
+        before=end.status,
+        after=CONFIGURED,
+        by=author_of(call.principal),
+        at=call.now,
+        note=note,
+        effects={"rev": after.rev, "config": sha256_hex(canonical_json(asdict(after)))},
+    )
+    moved = ChainEnd(CHAIN, head_after(entry), CONFIGURED, rev=end.rev + 1)
+    yield Put(moved) if end.rev == 0 else Replace(moved, expected=end.rev)
+    yield Put(entry)
+    if note is not None:
+        yield Put(note)
+    yield from plant(store, call, Due(call.now, DUE_SWEEP, ""))
+
+
+def _analyzer(name: str) -> Analyzer:
+    """By id, or by family without the version."""
+    for analyzer in ANALYZERS:
+        if name in (analyzer.manifest.id, family_of(analyzer.manifest.id)):
+            return analyzer
+    raise NotFoundError("no such analyzer", field="analyzer")
+
+
+def _changed(before: MemoryConfig, change: ConfigChange, analyzer: Analyzer | None) -> MemoryConfig:
+    after = before
+    if change.passes_enabled is not None:
+        after = replace(after, passes_enabled=change.passes_enabled)
+    if analyzer is None:
+        return after
+    family = family_of(analyzer.manifest.id)
+    own = _changed_analyzer(before.analyzers.get(family, AnalyzerConfig()), change, analyzer)
+    others = {name: config for name, config in before.analyzers.items() if name != family}
+    return replace(after, analyzers=others if own == AnalyzerConfig() else {**others, family: own})
+
+
+def _changed_analyzer(own: AnalyzerConfig, change: ConfigChange, analyzer: Analyzer) -> AnalyzerConfig:
+    given = {**({} if change.clear_parameters else own.parameters), **(change.parameters or {})}
+    checked = parse_parameters(analyzer.manifest, given)
+    floor = None if change.clear_floor else own.severity_floor
+    return AnalyzerConfig(
+        enabled=own.enabled if change.enabled is None else change.enabled,
+        parameters={name: checked[name] for name in sorted(given)},
+        severity_floor=change.severity_floor or floor,
+        namespaces=own.namespaces if change.namespaces is None else tuple(sorted(set(change.namespaces))),
+    )
+
+
+def _answer(config: MemoryConfig) -> dict[str, Any]:
+    return {
+        "rev": config.rev,
+        "passes_enabled": config.passes_enabled,
+        "analyzers": [shown(setting) for setting in settings_of(ANALYZERS, config, CAPABILITIES)],
+    }
