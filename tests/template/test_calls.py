@@ -127,6 +127,10 @@ def _forget(admin: httpx.Client) -> None:
     memory = "/v1/memories/demo"
     skill = {"kind": "skill", "name": "agreed", "proficiency": 0.1}
     _ok(admin.post(f"{memory}/events", json={"events": [skill]}))
+    _ok(admin.get(f"{memory}/recall?question=agreed"))
+    _ok(admin.get(f"{memory}/recall?question=nobody%20agreed"))
+    _ok(admin.post(f"{memory}/loop/run"))
+    _ok(admin.get(f"{memory}/recall?subject=agreed"))
     [stored] = _ok(admin.post(f"{memory}/events", json={"events": [{**skill, "proficiency": 0.2}]}))["events"]
     for wanted in ({"address": stored["address"]}, {"namespace": "shared", "subject": "agreed"}):
         _ok(

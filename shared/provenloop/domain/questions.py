@@ -5,9 +5,9 @@ A question's grain keeps its first wording, and is what its counts belong to. It
 
 from __future__ import annotations
 
-from provenloop.domain.grain import Grain, GrainDraft, text_of
+from provenloop.domain.grain import GrainDraft
 from provenloop.domain.secrets import redact
-from provenloop.domain.terms import holds, wording_of
+from provenloop.domain.terms import wording_of
 from provenloop.domain.text import nfc, normalise, normalise_relation
 
 MAX_QUESTION_CHARS = 2048
@@ -27,8 +27,3 @@ def looked_up(namespace: str, subject: str | None, relation: str | None) -> Grai
     }
     about, what = normalise(body.get("subject", "")), normalise_relation(body.get("relation", ""))
     return GrainDraft("question", namespace, about, what, ("looked up", about, what), body)
-
-
-def names(question: Grain, subject: str) -> bool:
-    """Whether a question's text holds the subject, as words of its own, in whatever spelling."""
-    return any(holds(text_of(question, name), subject) for name in ("text", "subject", "relation"))

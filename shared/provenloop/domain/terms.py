@@ -57,13 +57,6 @@ def terms_of(text: str) -> tuple[str, ...]:
     return tuple(term for term in found if term not in STOP_WORDS) or found
 
 
-def holds(text: str, phrase: str) -> bool:
-    """Whether the phrase stands in the text, in whatever spelling, and not inside another word."""
-    wanted = normalise(phrase).translate(_APOSTROPHES)
-    whole = rf"(?<!{_LETTER}){re.escape(wanted)}(?!{_LETTER})" if wanted else "(?!)"
-    return re.search(whole, normalise(text).translate(_APOSTROPHES)) is not None
-
-
 def _terms(text: str) -> Iterator[str]:
     for piece, is_run in _pieces(text):
         if not is_run:

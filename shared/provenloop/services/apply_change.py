@@ -35,9 +35,10 @@ from provenloop.services.change_set import (
 )
 from provenloop.services.commit_change import Refused, commit_change
 from provenloop.services.decision import Decision, find_recommendation, require_because, require_seen, transition
-from provenloop.services.erasing import WRITES_AT_ONCE, erase, erasures_of
+from provenloop.services.erasing import WRITES_AT_ONCE, Erasures, erase, erasures_of
 from provenloop.services.ports import Failure, Put, Replace, Restate, Store, Write
 from provenloop.services.review import approval, reply_of, require_key
+from provenloop.services.scrub_use import scrub_use
 
 DUE_CHECKPOINT = "checkpoint"
 
@@ -51,8 +52,14 @@ class Plan:
     because: str
     key: FindingKey
     grains: dict[str, Grain]
-    erasures: Sequence[Write] = ()
+    with_them: Erasures
     writes: Sequence[Write] = ()
+
+    @property
+    def forgotten(self) -> tuple[Grain, ...]:
+        """What is forgotten, and its earlier versions, as they were with their text."""
+        grains = (self.grains[target] for target in forgotten_by(self.approved.proposal))
+        return (*grains, *self.with_them.texts)
 
 
 def apply(
@@ -131,14 +138,14 @@ def _checked(
     key, grains = store.change_context(call.memory, stored, addresses_read(proposal), call.now)
     require_unchanged(proposal, grains)
     forgotten = [grains[target] for target in forgotten_by(proposal)]
-    with_them = erasures_of(store, call, forgotten, chain=stored.id).writes
+    with_them = erasures_of(store, call, forgotten, chain=stored.id)
     return Plan(stored, approved, because, require_key(key), dict(grains), with_them, writes)
 
 
 def _carry_out(store: Store, call: Call, verb: str, prefix: str, plan: Callable[[], Plan]) -> dict[str, Any]:
     found: dict[str, Grain] = {}
     checked: list[Plan] = []
-    left: dict[int, Sequence[Write]] = {}
+    left: dict[int, tuple[Addresses, Sequence[Write]]] = {}
 
     def prepare() -> None:
         checked[:] = [plan()]
@@ -146,13 +153,23 @@ def _carry_out(store: Store, call: Call, verb: str, prefix: str, plan: Callable[
     def build(seq: int, addresses: Addresses) -> Decision:
         context = ChangeContext(addresses, seq, call.principal.label, call.now, checked[0].grains, found)
         decision = _decision(call, checked[0], build_change_set(checked[0].approved.proposal, context), seq)
-        erasures, room = checked[0].erasures, max(0, WRITES_AT_ONCE - len(decision.writes))
-        left[seq] = erasures[room:]
+        erasures, room = checked[0].with_them.writes, max(0, WRITES_AT_ONCE - len(decision.writes))
+        left[seq] = addresses, erasures[room:]
         return replace(decision, writes=[*decision.writes, *erasures[:room]])
 
     reply = commit_change(store, call, f"{verb}/{prefix}", prepare, build, lambda failures: _learn(found, failures))
-    erase(store, call, left[reply["seq"]] if reply["seq"] in left else _left_before(store, call, prefix))
+    if reply["seq"] in left:
+        _finish(store, call, checked[0], *left[reply["seq"]])
+    else:
+        erase(store, call, _left_before(store, call, prefix))
     return reply
+
+
+def _finish(store: Store, call: Call, plan: Plan, addresses: Addresses, rest: Sequence[Write]) -> None:
+    """Erase what the transaction had no room for, and what recall keeps of the grains that were forgotten."""
+    erase(store, call, rest)
+    if plan.forgotten:
+        scrub_use(store, call, addresses, plan.forgotten)
 
 
 def _left_before(store: Store, call: Call, prefix: str) -> Sequence[Write]:

@@ -35,6 +35,11 @@ class Erasures:
     notes: tuple[Note, ...] = ()
 
     @property
+    def texts(self) -> tuple[Grain, ...]:
+        """The earlier versions and the questions, with what they said."""
+        return (*(row.grain for row in self.versions), *self.questions)
+
+    @property
     def writes(self) -> list[Write]:
         """Everything but the heads. Versions come last: as long as one is left, the others are found again by it."""
         return [
@@ -60,8 +65,9 @@ def erasures_of(
     said = said.union(*map(own_texts, (*grains, *(row.grain for row in versions))))
     if not said:
         return Erasures(call.now, versions)
-    questions, notes = _repeating_questions(store, call, said), _repeating(store, call, said, chain)
-    return Erasures(call.now, versions, tuple(questions), tuple(notes))
+    gone = frozenset(grain.address for grain in grains)
+    questions = (asked for asked in _repeating_questions(store, call, said) if asked.address not in gone)
+    return Erasures(call.now, versions, tuple(questions), tuple(_repeating(store, call, said, chain)))
 
 
 def _repeating_questions(store: Store, call: Call, said: frozenset[str]) -> Iterator[Grain]:

@@ -8,14 +8,12 @@ again finishes it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import AuditEntry, ChainEnd, ChainHead, Note, author_of, head_after, next_entry
 from provenloop.domain.commit import LogEntry
-from provenloop.domain.errors import BusyError
 from provenloop.domain.records import Replay
 from provenloop.services.call import Call
 from provenloop.services.commit_change import Refused, commit_change
@@ -24,7 +22,7 @@ from provenloop.services.erasing import WRITES_AT_ONCE, erase, forgotten_change,
 from provenloop.services.forget_plan import Plan, Wanted, plan_of
 from provenloop.services.ports import Failure, Put, Replace, Store, Write
 from provenloop.services.replay import earlier_reply
-from provenloop.services.term_index import drop_texts
+from provenloop.services.scrub_use import scrub_use
 
 ROUTE = "forget"
 FORGOTTEN = "forgotten"
@@ -46,14 +44,14 @@ def forget(store: Store, call: Call, wanted: Wanted, because: str) -> dict[str, 
     call.require("admin")
     reason = require_because(because)
     forgetting = _Forgetting(store, call, wanted, reason, plan_of(store, call, wanted))
-    if not forgetting.plan.grains:
+    if forgetting.plan.is_empty:
         erase(store, call, forgetting.plan.with_them.writes)
         return earlier_reply(store, call, ROUTE) or _reply(forgetting.plan, None, None)
     reply = commit_change(store, call, ROUTE, lambda: None, forgetting.build, forgetting.learn)
     # Another number is that of this very request, answered before: what is there now was said since.
     if reply["seq"] == forgetting.seq:
         erase(store, call, forgetting.rest)
-        forgetting.drop_from_index()
+        forgetting.scrub()
     return reply
 
 
@@ -91,19 +89,18 @@ class _Forgetting:
         writes += erasures[:room]
         return Decision(writes, _reply(self.plan, seq, entry))
 
-    def drop_from_index(self) -> None:
-        """Take the addresses from under the terms of what was said; left there they tell nothing."""
-        said = (*self.plan.grains, *(row.grain for row in self.plan.with_them.versions))
-        with suppress(BusyError):
-            if self._addresses is not None:
-                drop_texts(self.store, self.call.memory, self._addresses, said, self.call.now)
+    def scrub(self) -> None:
+        """Take what was said out of what recall keeps; left there, addresses and figures tell nothing."""
+        said = (*self.plan.grains, *self.plan.with_them.texts)
+        if self._addresses is not None:
+            scrub_use(self.store, self.call, self._addresses, said)
 
     def learn(self, failures: Sequence[Failure]) -> Refused:
         """Something moved in between: look again, unless this request was answered or nothing is left to forget."""
         if any(isinstance(failure.found, Replay) for failure in failures):
             return "lost"
         self.plan = plan_of(self.store, self.call, self.wanted)
-        return "again" if self.plan.grains else "lost"
+        return "lost" if self.plan.is_empty else "again"
 
     def _audited(self, seq: int) -> tuple[AuditEntry, Note]:
         end = self.plan.end

@@ -50,6 +50,11 @@ class Plan:
     with_them: Erasures
     lessons: tuple[str, ...] = ()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether all of it was forgotten already, but for what an interrupted request may have left."""
+        return not self.grains and not self.with_them.questions
+
 
 def plan_of(store: Store, call: Call, wanted: Wanted) -> Plan:
     """Look for everything that has to be erased.
@@ -68,6 +73,8 @@ def plan_of(store: Store, call: Call, wanted: Wanted) -> Plan:
         )
     said = frozenset[str]() if wanted.subject is None else frozenset({normalise(wanted.subject)})
     with_them = erasures_of(store, call, found, said=said, chain=chain)
+    if not found and not with_them.questions:
+        raise NotFoundError("nothing is held about that subject", field="subject")
     return Plan(
         chain, store.chain_end(call.memory, chain), grains, with_them, tuple(sorted(_lessons(store, call, grains)))
     )
@@ -113,8 +120,6 @@ def _about(store: Store, call: Call, namespace: str, subject: str) -> tuple[str,
         for grain in store.grains_by_prefix(call.memory, addresses.entity_prefix(kind, namespace, subject), call.now)
         if (grain.kind, grain.namespace) == (kind, namespace) and _is_about(grain, subject)
     ]
-    if not found:
-        raise NotFoundError("nothing is held about that subject", field="subject")
     return f"entity:{addresses.short('entity', namespace, normalise(subject))}", found
 
 
