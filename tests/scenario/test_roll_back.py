@@ -184,6 +184,15 @@ def _superseding(desk: Desk, places: Sequence[int]) -> list[Event]:
     return [SupersedeEvent(address, make_fact(f"new {n}", subject="kim")) for n, address in enumerate(chosen)]
 
 
+def _is_applied(desk: Desk, rec_id: str) -> bool:
+    """Apply a finding. Of two that would change one grain, the second is refused as changed, and nothing is written."""
+    try:
+        desk.approve_and_apply(rec_id)
+    except TargetChangedError:
+        return False
+    return True
+
+
 @settings(max_examples=4)
 @given(
     batches=st.lists(st.lists(FACTS, min_size=2, max_size=9), min_size=1, max_size=1),
@@ -204,9 +213,8 @@ def test_applying_any_findings_and_undoing_them_in_any_order_restores_every_grai
                 desk.record(*events)
         desk.run()
         before = stored_grains(desk)
-        ids = [row["id"] for row in desk.queue()]
-        for rec_id in ids:
-            desk.approve_and_apply(rec_id)
+        ids = [row["id"] for row in desk.queue() if _is_applied(desk, row["id"])]
+        assert ids
         order.shuffle(ids)
         for rec_id in ids:
             desk.roll_back(rec_id)
