@@ -38,7 +38,7 @@ test: .venv/.package ## Every test but the packaged ones
 
 .PHONY: parity
 parity: .venv/.package ## Replay recorded scenarios of DIR (by default the committed ones)
-	@.venv/bin/python -m tests.parity $(DIR)
+	@.venv/bin/python -m tests.parity $(if $(DIR),"$(DIR)")
 
 .PHONY: look-alikes
 look-alikes: .venv/.package ## How well the guards tell apart the labelled pairs of PAIRS

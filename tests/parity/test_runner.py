@@ -117,6 +117,11 @@ def test_an_option_that_is_not_there_is_waited_for(stack: LocalStack, tmp_path: 
     assert only(stack, tmp_path).note == "horoscope of a pass"
 
 
+def test_what_is_known_to_be_missing_is_waited_for(stack: LocalStack, tmp_path: Path) -> None:
+    write(tmp_path, "tool.x", THREE_FAILURES, pass_of_three(), listed(2, LESSON))
+    assert only(stack, tmp_path, Differences(waiting={"tool.*": "spring"})).note == "spring"
+
+
 def test_steps_without_counterpart_set_a_scenario_aside(stack: LocalStack, tmp_path: Path) -> None:
     write(tmp_path, "tool.x", ({"op": "split"},))
     write(tmp_path, "sync.y", (RUN,), ran(0, 0))

@@ -36,7 +36,8 @@ BETTER: Mapping[str, Answers] = {
         7: ran(stored=0),
         8: cards(conflict(_ANN, status="rolled_back")),
     },
-    "con.backdated": {},
+    # Cold is what has lain here long, not what arrived just now with an old date.
+    "con.backdated": {3: cards_about("contradiction_sweep", conflict(_ANN))},
     "con.confidence": {4: done("applied"), 5: kept("Rome", grain="f2", confidence=0.1)},
     "con.multi-owner": {},
     "con.object.json": _ONE_SPELLING,

@@ -1,7 +1,7 @@
 """Deliberate differences: where this system answers otherwise than the recording, and why.
 
 ``differences.toml`` names scenarios with the steps that may differ and the reason; kinds of steps and families that
-have no counterpart here. A difference that is none any more is as wrong as one that is not listed.
+have no counterpart here; what waits. A difference that is none any more is as wrong as one that is not listed.
 """
 
 from __future__ import annotations
@@ -39,19 +39,23 @@ class Differences:
         scenarios: by name.
         not_portable: reason by pattern of scenario names.
         steps_not_portable: reason by kind of step.
+        waiting: what is waited for, by pattern of scenario names.
     """
 
     scenarios: Mapping[str, Difference] = field(default_factory=dict)
     not_portable: Mapping[str, str] = field(default_factory=dict)
     steps_not_portable: Mapping[str, str] = field(default_factory=dict)
+    waiting: Mapping[str, str] = field(default_factory=dict)
 
     def no_counterpart(self, scenario: Scenario) -> str | None:
         """Why a scenario cannot be replayed here at all; None where it can."""
-        for pattern, reason in self.not_portable.items():
-            if fnmatchcase(scenario.name, pattern):
-                return reason
         kinds = (step["op"] for step in scenario.steps)
-        return next((self.steps_not_portable[kind] for kind in kinds if kind in self.steps_not_portable), None)
+        by_step = (self.steps_not_portable[kind] for kind in kinds if kind in self.steps_not_portable)
+        return _reason(self.not_portable, scenario) or next(by_step, None)
+
+    def waited_for(self, scenario: Scenario) -> str | None:
+        """What a scenario needs that is not built yet and that the system does not say itself."""
+        return _reason(self.waiting, scenario)
 
 
 def read_differences(path: Path) -> Differences:
@@ -62,7 +66,12 @@ def read_differences(path: Path) -> Differences:
     """
     raw = tomllib.loads(path.read_text(encoding="utf-8"))
     scenarios = {name: _difference(path, name, entry) for name, entry in raw.get("scenarios", {}).items()}
-    return Differences(scenarios, raw.get("not_portable", {}), raw.get("steps_not_portable", {}))
+    tables = (raw.get(name, {}) for name in ("not_portable", "steps_not_portable", "waiting"))
+    return Differences(scenarios, *tables)
+
+
+def _reason(reasons: Mapping[str, str], scenario: Scenario) -> str | None:
+    return next((reason for pattern, reason in reasons.items() if fnmatchcase(scenario.name, pattern)), None)
 
 
 def _difference(path: Path, name: str, entry: Mapping[str, Any]) -> Difference:

@@ -53,6 +53,9 @@ def _judged(stack: LocalStack, scenario: Scenario, served: Served, differences: 
     reason = differences.no_counterpart(scenario)
     if reason is not None:
         return Judgement(scenario.name, "differ on purpose", note=reason)
+    awaited = differences.waited_for(scenario)
+    if awaited is not None:
+        return Judgement(scenario.name, "waiting", note=awaited)
     wanted = answers(scenario)
     try:
         served.need_analyzers(needed(scenario, wanted))
