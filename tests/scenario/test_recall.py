@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from provenloop.domain.address import Addresses
 from provenloop.domain.errors import InvalidInputError, NotFoundError, ScopeDeniedError
 from provenloop.domain.events import Event, SupersedeEvent
-from provenloop.domain.questions import asked
+from provenloop.domain.questions import question_of
 from provenloop.services.recall import Wanted, recall, would_find
 from provenloop.services.record_use import Telemetry, question_grain
 from provenloop.services.term_index import drop_texts, index_texts
@@ -195,7 +195,7 @@ def test_indexing_again_changes_nothing_and_a_dropped_text_leaves_no_row(desk: D
 def test_a_stored_question_is_asked_again_without_being_counted(desk: Desk) -> None:
     heads = desk.store.heads(MEMORY)
     assert heads is not None
-    question = question_grain(asked("shared", "refund policy for islands"), "a" * 64, seq=1, by="t", now=NOW)
+    question = question_grain(question_of("shared", "refund policy for islands"), "a" * 64, seq=1, by="t", now=NOW)
     assert not would_find(desk.store, MEMORY, heads, question, desk.now)
     desk.record(*REFUNDS)
     heads = desk.store.heads(MEMORY)

@@ -13,17 +13,16 @@ from provenloop.domain.text import nfc, normalise, normalise_relation
 MAX_QUESTION_CHARS = 2048
 
 
-def asked(namespace: str, question: str) -> GrainDraft:
-    """The question of a text; wordings that differ in case, punctuation and stop words are one question."""
-    text = redact(nfc(question))[0][:MAX_QUESTION_CHARS]
-    wording = wording_of(text)
-    return GrainDraft("question", namespace, wording, "", ("asked", wording), {"text": text})
+def question_of(
+    namespace: str, text: str | None = None, subject: str | None = None, relation: str | None = None
+) -> GrainDraft:
+    """The question of a free text, of a look-up by subject, relation or both, or of a text asked about those.
 
-
-def looked_up(namespace: str, subject: str | None, relation: str | None) -> GrainDraft:
-    """The question of a read by subject, relation or both, in whatever spelling."""
-    body = {
-        name: redact(nfc(text))[0] for name, text in (("subject", subject), ("relation", relation)) if text is not None
-    }
+    Wordings that hold the same terms are one question, since they find the same; so are spellings of a subject or
+    relation. Secrets are taken out.
+    """
+    given = (("text", text), ("subject", subject), ("relation", relation))
+    body = {name: redact(nfc(value))[0][:MAX_QUESTION_CHARS] for name, value in given if value is not None}
+    wording = wording_of(body["text"]) if "text" in body else ""
     about, what = normalise(body.get("subject", "")), normalise_relation(body.get("relation", ""))
-    return GrainDraft("question", namespace, about, what, ("looked up", about, what), body)
+    return GrainDraft("question", namespace, wording or about, what, (wording, about, what), body)

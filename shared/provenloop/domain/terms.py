@@ -33,19 +33,12 @@ _SHORTEST_PLURAL = 4
 _NO_PLURAL = ("ss", "us", "is")
 
 
-def words_of(text: str) -> tuple[str, ...]:
-    """Words and whole runs of a script without blanks, folded, in order; empty where there are only signs."""
-    return tuple(piece for piece, _ in _pieces(text))
-
-
 def wording_of(question: str) -> str:
-    """The form under which wordings of one question meet: folded, without punctuation and stop words, in order.
+    """The form under which wordings of one question meet: its terms, each once and in a fixed order.
 
-    ``"What is the refund policy?"`` = ``"refund policy"``. A question of stop words or signs only stays as it is.
+    ``"What is the refund policy?"`` = ``"policy refund"``. A question of signs only stays as it is.
     """
-    words = words_of(question)
-    telling = [word for word in words if word not in STOP_WORDS]
-    return " ".join(telling or words) or normalise(question)
+    return " ".join(sorted(set(terms_of(question)))) or normalise(question)
 
 
 def terms_of(text: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from provenloop.domain.grain import GrainDraft
-from provenloop.domain.questions import asked, looked_up
+from provenloop.domain.questions import question_of
 
 BudgetUnit = Literal["tokens", "grains"]
 
@@ -31,11 +31,8 @@ class RecallReport:
 
     def draft(self) -> GrainDraft | None:
         """The question to count; a look-up that found something is none."""
-        if self.question is not None:
-            return asked(self.namespace, self.question)
-        if self.is_miss and (self.subject is not None or self.relation is not None):
-            return looked_up(self.namespace, self.subject, self.relation)
-        return None
+        is_asked = self.question is not None or (self.is_miss and (self.subject, self.relation) != (None, None))
+        return question_of(self.namespace, self.question, self.subject, self.relation) if is_asked else None
 
 
 @dataclass(frozen=True, slots=True)

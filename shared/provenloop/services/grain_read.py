@@ -8,7 +8,7 @@ from provenloop.domain.address import Addresses, is_address
 from provenloop.domain.errors import InvalidInputError, NotFoundError
 from provenloop.domain.grain import Grain, text_of
 from provenloop.domain.instants import format_instant
-from provenloop.domain.questions import looked_up
+from provenloop.domain.questions import question_of
 from provenloop.domain.text import normalise
 from provenloop.services.call import Call
 from provenloop.services.memories import require_heads, require_namespace
@@ -67,7 +67,7 @@ def show_entity(store: Store, call: Call, namespace: str, subject: str, telemetr
         and normalise(text_of(grain, "subject")) == normalise(subject)
     ]
     live = [grain for grain in found if grain.is_live(call.now)]
-    missed = None if live else looked_up(namespace, subject, None)
+    missed = None if live else question_of(namespace, subject=subject)
     record_use(store, call, Use(namespace, live, missed), telemetry)
     facts = [shown(grain, call.now) for grain in sorted(found, key=Grain.recency)]
     return {"namespace": namespace, "subject": subject, "facts": facts}

@@ -17,7 +17,7 @@ from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.grain import Grain, GrainDraft, text_of
 from provenloop.domain.instants import format_instant
 from provenloop.domain.names import MemoryId
-from provenloop.domain.questions import asked, looked_up
+from provenloop.domain.questions import question_of
 from provenloop.domain.ranking import ranked, weight
 from provenloop.domain.recallable import RECALLED_KINDS, key_terms, terms_of_grain
 from provenloop.domain.terms import terms_of
@@ -52,9 +52,7 @@ class Wanted:
 
     def draft(self) -> GrainDraft:
         """The question as a grain."""
-        if self.question is not None:
-            return asked(self.namespace, self.question)
-        return looked_up(self.namespace, self.subject, self.relation)
+        return question_of(self.namespace, self.question, self.subject, self.relation)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,26 +39,32 @@ def test_terms_are_the_same_for_every_composition_and_case(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "wording", ["Refund policy for islands", "what is the refund policy, for islands?", "REFUND-POLICY islands!"]
+    "wording",
+    [
+        "Refund policy for islands",
+        "what is the refund policy, for islands?",
+        "REFUND-POLICIES island!",
+        "islands: refund policy",
+    ],
 )
 def test_wordings_of_one_question_meet(wording: str) -> None:
-    assert wording_of(wording) == "refund policy islands"
+    assert wording_of(wording) == "island policy refund"
 
 
-def test_the_order_of_words_is_kept_and_negations_tell_questions_apart() -> None:
-    assert wording_of("islands refund policy") != wording_of("refund policy for islands")
+def test_negations_tell_questions_apart() -> None:
     assert wording_of("is it not safe") != wording_of("is it safe")
     assert not STOP_WORDS & {"no", "not", "never", "without"}
 
 
 def test_a_question_of_stop_words_or_signs_only_stays_one() -> None:
-    assert wording_of("What is it?") == "what is it"
+    assert wording_of("What is it?") == wording_of("what IT is")
     assert wording_of("?!") == "?!"
 
 
-@given(TEXTS)
-def test_a_wording_is_its_own_wording(text: str) -> None:
-    assert wording_of(wording_of(text)) == wording_of(text)
+@given(TEXTS, TEXTS)
+def test_wordings_that_meet_are_found_by_the_same_terms(first: str, second: str) -> None:
+    if terms_of(first) and wording_of(first) == wording_of(second):
+        assert set(terms_of(first)) == set(terms_of(second))
 
 
 @pytest.mark.parametrize("unit", ["a", "a'", "喝", "喝 a", "\u0301", "_", "s's "])
