@@ -8,6 +8,7 @@ import pytest
 
 from provenloop.domain.events import SupersedeEvent
 from provenloop.domain.grain import Grain
+from provenloop.domain.memory_config import AnalyzerConfig, MemoryConfig
 from provenloop.services import findings_read
 from tests.builders import DAY_MS, Desk, make_fact, make_goal, make_observation, make_skill
 from tests.faults import Snapshot, assert_unchanged
@@ -196,7 +197,41 @@ def test_a_stalled_skill_is_advice_until_it_rises(desk: Desk) -> None:
     assert pending(desk) == []
 
 
-def test_a_finished_goal_is_never_stagnant(desk: Desk) -> None:
-    desk.record(make_goal("ship it", state="done", progress=1.0))
-    desk.run(at=desk.now + 60 * DAY_MS)
+def enable(desk: Desk, family: str, **parameters: Any) -> None:
+    """Switch an analyzer on that is off by default."""
+    desk.plant(MemoryConfig(rev=1, analyzers={f"loop.{family}": AnalyzerConfig(enabled=True, parameters=parameters)}))
+
+
+def test_a_goal_that_does_not_get_on_is_advice_and_a_finished_one_is_not(desk: Desk) -> None:
+    enable(desk, "goal_stagnation")
+    desk.record(make_goal("ship it", progress=0.05), make_goal("ship that", state="done", progress=1.0))
+    desk.run()
+    assert desk.run(at=desk.now + 31 * DAY_MS, min_new=9)["outcome"] == "ran"
+    [row] = desk.queue()
+    assert (row["analyzer"], row["summary"]) == (
+        "loop.goal_stagnation/1", "ship it has been active for 31 days and stands at 0.05",
+    )  # fmt: skip
+    desk.record(make_goal("ship it", progress=0.5))
+    desk.run()
     assert pending(desk) == []
+
+
+# retention
+
+
+def test_what_is_left_of_a_retention_batch_is_proposed_once_the_batch_is_gone(desk: Desk) -> None:
+    enable(desk, "retention_sweep", max_age_days=60, max_grains=2)
+    for number in range(3):
+        desk.record(make_observation(f"the lift made noise number {number}"))
+    desk.run()
+    desk.run(at=desk.now + 70 * DAY_MS)
+    [row] = desk.queue()
+    assert (row["details"]["named"], row["details"]["rest"]) == (2, 1)
+    desk.approve_and_apply(row["id"], allow_destructive=True)
+    desk.run()
+    [row] = desk.queue()
+    assert (row["details"]["named"], row["details"]["rest"]) == (1, 0)
+    desk.approve_and_apply(row["id"], allow_destructive=True)
+    desk.run()
+    assert pending(desk) == []
+    assert {grain.state for grain in desk.grains().values()} == {"forgotten"}
