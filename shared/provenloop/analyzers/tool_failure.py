@@ -34,6 +34,7 @@ from provenloop.domain.rollup import OVERFLOW, SignatureDay, ToolWindow
 WHOLE_TOOL = "*"
 TOOL_LEVEL_MIN_ERRORS = 10
 CURED_MIN_CALLS = 10
+MEDIUM_ERRORS = 50
 LESSON_RELATION = "fails_with"
 
 
@@ -150,10 +151,11 @@ def _fires_as_tool(tally: Tally, parameters: Parameters) -> bool:
     return tally.errors >= TOOL_LEVEL_MIN_ERRORS and tally.rate >= float(parameters["min_rate"])
 
 
-def _severity(tally: Tally, min_abs: int) -> Severity:
+def _severity(tally: Tally) -> Severity:
+    """How grave it is, whatever the parameters let fire."""
     if tally.rate >= 0.7 and tally.errors >= 5:
         return "high"
-    if tally.rate >= 0.5 or tally.errors >= min_abs:
+    if tally.rate >= 0.5 or tally.errors >= MEDIUM_ERRORS:
         return "medium"
     return "low"
 
@@ -170,7 +172,7 @@ def _draft(
     return Draft(
         parts=(view.group, signature),
         namespace=view.namespace,
-        severity=_severity(tally, int(parameters["min_abs"])),
+        severity=_severity(tally),
         target=Target("entity", ("lessons", tool)),
         summary=Summary(
             "tool_failure.cluster" if signature != WHOLE_TOOL else "tool_failure.tool",

@@ -100,7 +100,7 @@ def test_a_cluster_fires_by_count_and_rate_or_by_count_alone(errors: int, calls:
     [
         ({"min_count": 4}, None),
         ({"min_rate": 0.5}, None),
-        ({"min_rate": 0.5, "min_abs": 3}, "medium"),
+        ({"min_rate": 0.5, "min_abs": 3}, "low"),
         ({"min_count": 1}, "low"),
     ],
 )
