@@ -8,7 +8,7 @@ from tests.parity.better.con import conflict
 from tests.parity.better.dup import alike, duplicate
 from tests.parity.better.stale import expired_fact
 from tests.parity.better.tool import lesson
-from tests.parity.runner.expected import Answers, Wanted, cards, done, live, ran, refused, skipped
+from tests.parity.runner.expected import Answers, Wanted, cards, cards_about, done, live, ran, refused, skipped
 
 _DENIED = Wanted(refused=("PVL-E022", "PVL-E026"))
 _NO_DURATION = refused("PVL-E011")
@@ -32,7 +32,10 @@ AGAIN: Mapping[str, Answers] = {
         4: ran(stored=1),
         5: cards(lesson("pay", "high", 5, "applied"), lesson("pay", "high", 200)),
     },
-    "again.dismissed.five": {},
+    # Nothing is there yet that would make the refusal last; what lies cold is named anew each week.
+    "again.dismissed.five": {
+        19: cards_about("contradiction_sweep", *(conflict(_ANN, status="rejected") for _ in range(5)), conflict(_ANN))
+    },
     "again.dismissed.other-relation": {
         6: ran(stored=1),
         7: cards(conflict(_ANN, status="rejected"), conflict(_ANN)),
