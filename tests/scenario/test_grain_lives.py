@@ -111,7 +111,7 @@ class Lives(RuleBasedStateMachine):
     def every_head_is_kept_in_order_but_for_what_was_forgotten(self) -> None:
         """History and head are all that was ever seen."""
         for address, life in self.lives.items():
-            kept = versions_of(self.desk.store, self.desk.call(), self.desk.grains()[address])
+            kept = versions_of(self.desk.store, self.desk.memory, self.desk.grains()[address])
             assert [_said(version) for version in kept] == [_said(version) for version in life]
             revisions = [version.head_rev for version in kept]
             assert revisions == sorted(set(revisions))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from provenloop.adapters.dynamodb import keys, table
+from provenloop.adapters.dynamodb.rows import number_of
 from provenloop.domain.errors import NotFoundError
 from provenloop.domain.grain import Grain
 from provenloop.services import grain_read
@@ -210,6 +211,15 @@ def test_a_busy_table_is_tried_once(desk: Desk) -> None:
     assert lost == [1]
     # The second one gives the number back, so that no pass has to look for it.
     assert [call.operation for call in layer.calls].count("TransactWriteItems") == 2
+
+
+def test_entries_of_use_go_with_the_counts_and_those_of_grains_stay(desk: Desk) -> None:
+    desk.record(make_fact("Berlin"))
+    ask(desk, "parrots")
+    kept, gone = (number_of(row.ttl) for row in table.query(keys.partition(MEMORY, "LOG")))
+    assert kept is None
+    assert gone is not None
+    assert NOW // 1000 + 400 * 86_400 < gone <= NOW // 1000 + 402 * 86_400
 
 
 def test_an_unknown_address_is_no_question(desk: Desk) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from provenloop.domain.address import Addresses
 from provenloop.domain.grain import Grain, text_of
 from provenloop.domain.instants import format_instant
+from provenloop.domain.names import MemoryId
 from provenloop.domain.text import normalise, normalise_relation
 from provenloop.services.call import Call
 from provenloop.services.grain_read import require_grain, shown
@@ -43,7 +44,7 @@ def grain_history(store: Store, call: Call, address: str) -> dict[str, Any]:
     after = _chain(grain, lambda layer: _after(store, call, layer))
     return {
         "address": address,
-        "versions": _shown_versions(versions_of(store, call, grain), call.now),
+        "versions": _shown_versions(versions_of(store, call.memory, grain), call.now),
         "predecessors": [shown(found, call.now) for found in before[:MAX_CHAIN]],
         "successors": [shown(found, call.now) for found in after[:MAX_CHAIN]],
         "cut": max(len(before), len(after)) > MAX_CHAIN,
@@ -72,14 +73,14 @@ def relation_history(store: Store, call: Call, namespace: str, subject: str, rel
         for grain in store.grains_by_prefix(call.memory, prefix, call.now)
         if grain.kind == "fact" and grain.namespace == namespace and _is_about(grain, names)
     ]
-    periods = [period for grain in facts for period in _periods(versions_of(store, call, grain))]
+    periods = [period for grain in facts for period in _periods(versions_of(store, call.memory, grain))]
     values = [_between(grain, begun, ended, call.now) for grain, begun, ended in sorted(periods, key=_order)]
     return {"namespace": namespace, "subject": subject, "relation": relation, "values": values}
 
 
-def versions_of(store: Store, call: Call, grain: Grain) -> list[Grain]:
+def versions_of(store: Store, memory: MemoryId, grain: Grain) -> list[Grain]:
     """All kept versions of a grain, oldest first, the present one last. One whose head never moved has no others."""
-    earlier = store.history(call.memory, grain.address) if grain.head_rev > 1 else ()
+    earlier = store.history(memory, grain.address) if grain.head_rev > 1 else ()
     return [version for pair in pairwise([None, *earlier, grain]) for version in _with_first(*pair)]
 
 

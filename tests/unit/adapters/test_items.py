@@ -58,6 +58,7 @@ NARROW: dict[tuple[type[Any], str], st.SearchStrategy[Any]] = {
     (Grain, "expires_at"): st.none() | INSTANTS.map(lambda at: at // 1000 * 1000),
     (LogEntry, "unreadable"): st.just(False),
     (LogEntry, "seq"): st.integers(1, 10**9),
+    (LogEntry, "at"): INSTANTS,
     (ToolDay, "day"): DAYS,
     (SignatureDay, "day"): DAYS,
     (AskDay, "day"): DAYS,

@@ -22,7 +22,7 @@ from provenloop.domain.checkpoint import Checkpoint, Watch
 from provenloop.domain.commit import LogEntry, PassHead, TimerHead
 from provenloop.domain.errors import IntegrityError
 from provenloop.domain.grain import Grain
-from provenloop.domain.instants import day_start_ms
+from provenloop.domain.instants import day_start_ms, utc_day
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation, severity_rank
@@ -129,6 +129,12 @@ def _ttl_of_day(_memory: MemoryId, row: ToolDay | SignatureDay | AskDay | Assemb
     return {"ttl": _ttl_after(row.day)}
 
 
+def _ttl_of_use(_memory: MemoryId, entry: LogEntry) -> Mapping[str, Any]:
+    """An entry that only tells how memory was used goes with the counts that it was counted in."""
+    is_use = bool(entry.changes) and all(change.is_telemetry for change in entry.changes)
+    return {"ttl": _ttl_after(utc_day(entry.at))} if is_use else {}
+
+
 def _ttl_of_reads(_memory: MemoryId, row: ReadDays) -> Mapping[str, Any]:
     return {"ttl": _ttl_after(max(row.days)) if row.days else None}
 
@@ -142,7 +148,7 @@ FORMS: tuple[Form, ...] = (
     Form("grain", Grain, lambda grain: grain.address, "GRAIN", "head_rev", _beside_grain),
     Form("history", History, lambda row: keys.history(row.grain.address, row.grain.head_rev), "GRAIN"),
     Form("predecessors", Predecessors, lambda row: keys.predecessors(row.address, row.seq), "GRAIN"),
-    Form("log", LogEntry, lambda entry: keys.log_entry(entry.seq), "LOG"),
+    Form("log", LogEntry, lambda entry: keys.log_entry(entry.seq), "LOG", None, _ttl_of_use),
     Form("pass", PassHead, lambda _head: keys.PASS_HEAD, "HEAD", "rev"),
     Form("timer", TimerHead, lambda _head: keys.TIMER_HEAD, "HEAD", "rev", _beside_timer),
     Form("tool_day", ToolDay, lambda row: keys.tool_day(row.tool_key, row.day), "INDEX", "rev", _ttl_of_day),
