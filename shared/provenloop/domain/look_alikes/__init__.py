@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from provenloop.domain.look_alikes.guards import REASONS, differing, key
 from provenloop.domain.look_alikes.reading import Reading, read
+from provenloop.domain.look_alikes.swaps import swapped
 
-__all__ = ["REASONS", "VERSION", "Reading", "differences", "differing", "guard_key", "key", "read"]
+__all__ = ["REASONS", "VERSION", "Reading", "differences", "differing", "guard_key", "key", "read", "swapped"]
 
 #: Changes with every list or rule: keys of two versions do not compare.
 VERSION = 1

@@ -151,20 +151,20 @@ def _denies(denying: Reading, plain: Reading) -> bool:
 
 def _lacks_compound(named: Reading, other: Reading) -> bool:
     return any(
-        not other.word_set.issuperset(parts) and not _says(other, "".join(parts)) for parts in named.names.compounds
+        not other.word_set.issuperset(parts) and not says(other, "".join(parts)) for parts in named.names.compounds
     )
 
 
 def _lacks_name(named: Reading, other: Reading) -> bool:
-    missing = {word for word in named.names.names | named.names.acronyms if not _says(other, word)}
+    missing = {word for word in named.names.names | named.names.acronyms if not says(other, word)}
     return bool(missing) and not missing <= _initials(other.words)
 
 
 def _has_other_subject(named: Reading, other: Reading) -> bool:
-    return any(not _says(other, word) for word in named.names.starts)
+    return any(not says(other, word) for word in named.names.starts)
 
 
-def _says(other: Reading, word: str) -> bool:
+def says(other: Reading, word: str) -> bool:
     """Whether a text holds a word, a form of it, or another name of the same thing (``macOS``, ``mac``)."""
     return word in other.word_set or stem(word) in other.stems or not choices([word], word).isdisjoint(other.choices)
 

@@ -1,4 +1,6 @@
-"""Near-duplicates: texts whose tokens agree to a threshold and that no guard tells apart, found without all pairs.
+"""Near-duplicates: texts whose tokens agree to a threshold and that nothing tells apart: no guard, no swapped word.
+
+They are found without comparing all pairs.
 
 The measure is Jaccard's: shared tokens over all tokens of both. Two texts x and y can only reach the threshold t if
 

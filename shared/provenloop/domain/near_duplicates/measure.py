@@ -59,13 +59,14 @@ def postings(text: str, threshold: Threshold) -> Postings:
 
 
 def qualifies(left: str, right: str, threshold: Threshold) -> bool:
-    """Whether two texts are near-duplicates: tokens agree to the threshold and no guard tells them apart.
+    """Whether two texts are near-duplicates: tokens agree to the threshold, no guard tells them apart, and neither puts
+    a telling word in the place of another one.
 
     Raises:
         ValueError: the threshold is not above 0 and at most 1.
     """
     share = exact(threshold)
-    return _agree(tokens(left), tokens(right), share) and not look_alikes.differences(left, right)
+    return Text(left, share).qualifies(Text(right, share))
 
 
 def similarity(left: str, right: str) -> Fraction:
@@ -102,9 +103,10 @@ class Text:
 
     def qualifies(self, other: Text) -> bool:
         """:func:`qualifies` for the threshold of this text."""
-        return _agree(self._tokens, other._tokens, self._threshold) and not look_alikes.differing(
-            self._reading, other._reading
-        )
+        if not _agree(self._tokens, other._tokens, self._threshold):
+            return False
+        mine, theirs = self._reading, other._reading
+        return not look_alikes.differing(mine, theirs) and not look_alikes.swapped(mine, theirs)
 
     @cached_property
     def _reading(self) -> Reading:
