@@ -53,7 +53,7 @@ def terms_of(text: str) -> tuple[str, ...]:
 def _terms(text: str) -> Iterator[str]:
     for piece, is_run in _pieces(text):
         if not is_run:
-            yield _singular(piece)
+            yield piece if piece in STOP_WORDS else _singular(piece)
         elif len(piece) == 1:
             yield piece
         else:

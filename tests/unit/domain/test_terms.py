@@ -24,6 +24,7 @@ TEXTS = st.text(st.characters(codec="utf-8"), max_size=40)
         ("東京tower", ("東京", "tower")),
         ("deploy_target: eu-west-1", ("deploy", "target", "eu", "west", "1")),
         ("what is it", ("what", "is", "it")),
+        ("when does it open", ("open",)),
         ("not a word", ("not", "word")),
         ("???", ()),
     ],
@@ -45,6 +46,7 @@ def test_terms_are_the_same_for_every_composition_and_case(text: str) -> None:
         "what is the refund policy, for islands?",
         "REFUND-POLICIES island!",
         "islands: refund policy",
+        "does the refund policy have islands",
     ],
 )
 def test_wordings_of_one_question_meet(wording: str) -> None:
