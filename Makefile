@@ -40,6 +40,10 @@ test: .venv/.package ## Every test but the packaged ones
 parity: .venv/.package ## Replay recorded scenarios of DIR (by default the committed ones)
 	@.venv/bin/python -m tests.parity $(if $(DIR),"$(DIR)")
 
+.PHONY: precision
+precision: .venv/.package ## Precision and recall on labelled cases, of ANALYZER (by default all)
+	@.venv/bin/python -m tests.precision $(ANALYZER)
+
 .PHONY: look-alikes
 look-alikes: .venv/.package ## How well the guards tell apart the labelled pairs of PAIRS
 	@.venv/bin/python -m provenloop.entry.measure_look_alikes $(PAIRS)

@@ -1,0 +1,5 @@
+"""An empty table."""
+
+from tests.store_fixture import store
+
+__all__ = ["store"]
