@@ -7,21 +7,8 @@ there. The plural of an English word is its singular, and nothing else is done t
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-
 from provenloop.domain.text import normalise
-
-#: Scripts written without blanks: Thai, Lao, Burmese, Khmer, kana, Han; and Hangul, where particles join the words.
-_UNBROKEN = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-    "\uf900-\ufaff\U00020000-\U0003ffff"
-)
-#: Marks that belong to the letter before them in Arabic, Hebrew and Indic scripts.
-_MARKS = "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u0dff"
-_LETTER = rf"(?:(?![{_UNBROKEN}_])\w|[{_MARKS}])"
-_RUN_OR_WORD = re.compile(rf"(?P<run>[{_UNBROKEN}]++)|{_LETTER}++(?:'{_LETTER}++)*+")
-_APOSTROPHES = str.maketrans("\u2018\u2019\u02bc", "'''")
+from provenloop.domain.tokens import pieces
 
 #: Words of a question or sentence that do not tell what it is about. No negation is among them.
 STOP_WORDS = frozenset(
@@ -46,27 +33,13 @@ def terms_of(text: str) -> tuple[str, ...]:
 
     ``"Refund policies of S3"`` = refund, policy, s3; ``"喝茶了 好"`` = 喝茶, 茶了, 好 (never a pair across a gap).
     """
-    found = tuple(_terms(text))
+    found = tuple(map(_singular, pieces(text)))
     return tuple(term for term in found if term not in STOP_WORDS) or found
 
 
-def _terms(text: str) -> Iterator[str]:
-    for piece, is_run in _pieces(text):
-        if not is_run:
-            yield piece if piece in STOP_WORDS else _singular(piece)
-        elif len(piece) == 1:
-            yield piece
-        else:
-            yield from (piece[index : index + 2] for index in range(len(piece) - 1))
-
-
-def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """(word or run, whether it is a run)."""
-    for match in _RUN_OR_WORD.finditer(normalise(text).translate(_APOSTROPHES)):
-        yield match.group(), match["run"] is not None
-
-
 def _singular(word: str) -> str:
+    if word in STOP_WORDS:
+        return word
     word = word.removesuffix("'s")
     is_plural = (
         word.isascii() and len(word) >= _SHORTEST_PLURAL and word.endswith("s") and not word.endswith(_NO_PLURAL)

@@ -6,6 +6,7 @@ Invariants: equal for two spellings of one text (``text.normalise``), never empt
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from hashlib import blake2b
 
 from provenloop.domain.text import normalise
@@ -31,15 +32,17 @@ def tokens(text: str) -> frozenset[str]:
     ``"Use S3, don't"`` = use, s3, don't; ``"喝茶 好"`` = 喝茶, 好. A text without any (emoji, ``???``) is one token,
     the whole normalised text, so that two of them are equal only when they are the same.
     """
-    normal = normalise(text)
-    found: set[str] = set()
-    for match in _RUN_OR_WORD.finditer(normal.translate(_APOSTROPHES)):
+    return frozenset(pieces(text)) or frozenset({normalise(text)})
+
+
+def pieces(text: str) -> Iterator[str]:
+    """The same words and pairs in the order of the text, with repetitions; none of a text of signs only."""
+    for match in _RUN_OR_WORD.finditer(normalise(text).translate(_APOSTROPHES)):
         piece = match.group()
         if match["run"] is None or len(piece) == 1:
-            found.add(piece)
+            yield piece
         else:
-            found.update(piece[index : index + 2] for index in range(len(piece) - 1))
-    return frozenset(found) or frozenset({normal})
+            yield from (piece[index : index + 2] for index in range(len(piece) - 1))
 
 
 def rare_first(found: frozenset[str]) -> tuple[str, ...]:
