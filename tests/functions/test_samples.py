@@ -32,6 +32,8 @@ FIRST_DAY = [
     ("ingest.naive_time", 400),
     ("analyze.run", 200),
     ("loop_api.show_entity", 200),
+    ("loop_api.recall", 200),
+    ("ingest.reports", 200),
     ("loop_api.history", 200),
     ("loop_api.list_recommendations", 200),
     ("loop_api.approve", 404),
