@@ -25,6 +25,7 @@ from provenloop.domain.grain import Grain
 from provenloop.domain.names import MemoryId
 from provenloop.domain.principal import Principal
 from provenloop.domain.rollup import SignatureDay, ToolDay
+from provenloop.domain.use_events import Report
 from provenloop.services.analyze_memory import run_pass
 from provenloop.services.call import Call
 from provenloop.services.ingest import record_events
@@ -44,7 +45,7 @@ class Sent:
     """One request of an agent: its Idempotency-Key and its events."""
 
     key: str
-    events: tuple[Event, ...]
+    events: tuple[Event | Report, ...]
 
 
 @dataclass
