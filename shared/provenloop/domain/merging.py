@@ -2,19 +2,20 @@
 
 The kept grain gains: tags are united, statements add up, a field that only others have is taken over. When something
 last held moves forward only, as it does where one grain is stated again. A field in which they differ stays as the kept
-one has it. What makes a grain the one it is (its identity) is never touched.
+one has it; to hold without an end is to differ from holding until then. What makes a grain the one it is (its identity)
+is never touched.
 """
 
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from provenloop.domain.grain import IDENTITY_FIELDS, Grain
 
-#: Fields that stand beside the body and are taken over like those in it.
+#: Fields that stand beside the body. None is a value of theirs as any other: it says "always".
 _VALIDITY = ("valid_from", "valid_to")
 #: They describe the identity's text where it was cut.
 _CUT_NOTES = ("full_bytes", "full_sha256")
@@ -41,12 +42,10 @@ def merged(kept: Grain, others: Sequence[Grain]) -> Merged:
     stated_at, place = max((grain.last_stated_at, grain.place) for grain in (kept, *ordered))
     after = replace(
         kept,
-        body={**kept.body, **{name: value for name, value in fields.items() if name not in _VALIDITY}},
+        body={**kept.body, **fields},
         redacted=dict(ChainMap(*(dict(grain.redacted) for grain in (kept, *ordered)))),
         last_stated_at=stated_at,
         place=place,
-        valid_from=fields.get("valid_from"),
-        valid_to=fields.get("valid_to"),
         occurred_at=_held_at((kept, *ordered)),
     )
     taken = {name for name, value in fields.items() if value != _fields_of(kept).get(name)}
@@ -57,7 +56,7 @@ def merged(kept: Grain, others: Sequence[Grain]) -> Merged:
 def _gathered(kept: Grain, others: Sequence[Grain]) -> tuple[dict[str, Any], set[str]]:
     """The fields of all, and the names of those in which they differ."""
     fields = _fields_of(kept)
-    differing: set[str] = set()
+    differing = {name for name in _VALIDITY if any(getattr(grain, name) != getattr(kept, name) for grain in others)}
     for name, value in (item for grain in others for item in _fields_of(grain).items()):
         if name not in fields:
             fields[name] = value
@@ -76,11 +75,9 @@ def _held_at(grains: Sequence[Grain]) -> int | None:
 
 
 def _fields_of(grain: Grain) -> dict[str, Any]:
-    """The fields that may be taken over: those of the body that are no identity, and those beside it that are set."""
+    """The fields that may be taken over: those of the body that are no identity."""
     fixed = {*IDENTITY_FIELDS.get(grain.kind, ()), *_CUT_NOTES}
-    held: Mapping[str, Any] = {name: getattr(grain, name) for name in _VALIDITY}
-    fields = {**{name: value for name, value in grain.body.items() if name not in fixed}, **held}
-    return {name: value for name, value in fields.items() if value is not None}
+    return {name: value for name, value in grain.body.items() if name not in fixed and value is not None}
 
 
 def _united(left: Any, right: Any) -> Any:

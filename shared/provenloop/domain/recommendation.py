@@ -130,7 +130,10 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class FindingKey:
-    """What is known of one dedup key: its open recommendation, how often it was found, and until when it is quiet."""
+    """What is known of one dedup key: its open recommendation, how often it was found, and until when it is quiet.
+
+    ``silenced_count`` and ``silenced_severity`` are those of the recommendation that was refused or undone.
+    """
 
     dedup_key: str
     family: str
@@ -145,6 +148,8 @@ class FindingKey:
     applied_id: str | None = None
     applied_at: int | None = None
     applied_seq: int | None = None
+    silenced_count: int = 0
+    silenced_severity: Severity = "info"
 
 
 def family_of(analyzer_id: str) -> str:

@@ -122,9 +122,15 @@ def is_new_call(change: Change) -> bool:
     return change.kind == "tool_call" and change.op == "add" and change.tool_key is not None
 
 
+def is_forgotten_call(change: Change) -> bool:
+    """Whether a change takes back a tool call that was counted."""
+    return change.kind == "tool_call" and change.op == "forget" and change.tool_key is not None
+
+
 def counted(change: Change) -> bool:
     """Whether a change moves rollups."""
-    return change.occurred_at is not None and (is_new_call(change) or change.is_telemetry)
+    is_call = is_new_call(change) or is_forgotten_call(change)
+    return change.occurred_at is not None and (is_call or change.is_telemetry)
 
 
 def rows_of(change: Change) -> tuple[RowId, ...]:
@@ -181,8 +187,21 @@ class Tally:
             self._keep(_assembled(self._row(AssemblyDay(day)), change))
         elif change.op == "read":
             self._keep(_read(self._row(ReadDays(change.address)), day))
+        elif change.op == "forget":
+            self._take_back(change, day)
         else:
             self._add_call(change, day)
+
+    def _take_back(self, change: Change, day: str) -> None:
+        """Count a call no more. Where its commit is folded later, the sums come out the same."""
+        tool = self._row(ToolDay(change.tool_key or "", day, change.namespace))
+        tool = replace(tool, calls=tool.calls - 1)
+        if change.is_error and change.signature is not None:
+            tool = replace(tool, errors=tool.errors - 1)
+            own = (tool.tool_key, day, change.signature)
+            signature = change.signature if own in self._rows else OVERFLOW
+            self._keep(_without_error(self._row(SignatureDay(tool.tool_key, day, signature)), change))
+        self._keep(tool)
 
     def _add_call(self, change: Change, day: str) -> None:
         tool = self._row(ToolDay(change.tool_key or "", day, change.namespace))
@@ -228,6 +247,11 @@ def _read(row: ReadDays, day: str) -> ReadDays:
     days = {**row.days, day: row.days.get(day, 0) + 1}
     first = days_before(max(days), ROLLUP_KEPT_DAYS - 1)
     return replace(row, days={each: n for each, n in sorted(days.items()) if each >= first})
+
+
+def _without_error(row: SignatureDay, change: Change) -> SignatureDay:
+    newest = tuple(pair for pair in row.newest if pair[1] != change.address)
+    return replace(row, n=row.n - 1, newest=newest)
 
 
 def _with_error(row: SignatureDay, change: Change) -> SignatureDay:

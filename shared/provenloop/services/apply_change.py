@@ -151,7 +151,8 @@ def _carry_out(store: Store, call: Call, verb: str, prefix: str, plan: Callable[
         checked[:] = [plan()]
 
     def build(seq: int, addresses: Addresses) -> Decision:
-        context = ChangeContext(addresses, seq, call.principal.label, call.now, checked[0].grains, found)
+        context = ChangeContext(addresses, seq, call.principal.label, call.now, checked[0].grains, found,
+                                checked[0].with_them.calls)  # fmt: skip
         decision = _decision(call, checked[0], build_change_set(checked[0].approved.proposal, context), seq)
         erasures, room = checked[0].with_them.writes, max(0, WRITES_AT_ONCE - len(decision.writes))
         left[seq] = addresses, erasures[room:]

@@ -79,7 +79,10 @@ def _is_as_expected(grain: Grain | None, head_rev: int) -> bool:
 
 @dataclass(frozen=True)
 class ChangeContext:
-    """What a change set is built from: the commit's number, author and time, and the grains as read."""
+    """What a change set is built from: the commit's number, author and time, and the grains as read.
+
+    ``calls`` are the tool calls among them that are to be forgotten, as they were counted.
+    """
 
     addresses: Addresses
     seq: int
@@ -87,6 +90,7 @@ class ChangeContext:
     now: int
     grains: Mapping[str, Grain]
     found: Mapping[str, Grain]
+    calls: Mapping[str, Change] = field(default_factory=dict)
 
 
 def build_change_set(proposal: Proposal, context: ChangeContext) -> ChangeSet:
@@ -164,7 +168,7 @@ def _forget(result: ChangeSet, grain: Grain, context: ChangeContext) -> None:
     """A tombstone, for which there is no inverse."""
     after = tombstone(grain, seq=context.seq, at=context.now)
     result.writes.append(Replace(after, expected=grain.head_rev))
-    result.changes.append(forgotten_change(grain, context.addresses))
+    result.changes.append(forgotten_change(grain, context.addresses, context.calls))
     result.changed.append(grain.address)
 
 

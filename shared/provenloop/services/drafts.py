@@ -10,7 +10,17 @@ from dataclasses import replace
 from provenloop.analyzers.contract import Analyzer, Parameters
 from provenloop.domain.names import MemoryId
 from provenloop.domain.proposal import digest_of
-from provenloop.domain.recommendation import Draft, FindingKey, Recommendation, expiry_of, recommendation_id
+from provenloop.domain.recommendation import (
+    Draft,
+    FindingKey,
+    Recommendation,
+    expiry_of,
+    recommendation_id,
+    severity_rank,
+)
+
+#: How much the evidence has to grow before a finding that waits speaks early.
+TENFOLD = 10
 
 
 def stamp(
@@ -74,3 +84,13 @@ def refreshed(rec: Recommendation, draft: Draft, now: int) -> Recommendation:
         updated_at=now,
         expires_at=max(rec.expires_at, expiry_of(now)),
     )
+
+
+def is_quiet(key: FindingKey, draft: Draft, now: int) -> bool:
+    """Whether a finding has to wait. One that was refused or undone may speak early once it has become much worse."""
+    if key.cooldown_until is None or key.cooldown_until <= now:
+        return False
+    if key.last_status not in ("rejected", "rolled_back") or not key.silenced_count:
+        return True
+    is_graver = severity_rank(draft.severity) > severity_rank(key.silenced_severity)
+    return not is_graver and draft.count < TENFOLD * key.silenced_count

@@ -6,8 +6,8 @@ right after. Where that is interrupted, forgetting the same grain again finishes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import Note
@@ -26,13 +26,14 @@ WRITES_AT_ONCE = 90
 @dataclass(frozen=True, slots=True)
 class Erasures:
     """What goes at ``at`` (epoch ms): earlier versions that still have content, and what repeats something: questions
-    that agents asked, reasons that people wrote.
+    that agents asked, reasons that people wrote. ``calls`` are the forgotten calls as they were counted, by address.
     """
 
     at: int
     versions: tuple[History, ...] = ()
     questions: tuple[Grain, ...] = ()
     notes: tuple[Note, ...] = ()
+    calls: Mapping[str, Change] = field(default_factory=dict)
 
     @property
     def texts(self) -> tuple[Grain, ...]:
@@ -61,13 +62,22 @@ def erasures_of(
         said: further folded texts that nothing may repeat.
         chain: the audit chain whose reasons stay: they say why just this was forgotten.
     """
+    calls = _as_counted(store, call, grains)
     versions = tuple(row for grain in grains if grain.head_rev > 1 for row in _with_content(store, call, grain))
     said = said.union(*map(own_texts, (*grains, *(row.grain for row in versions))))
     if not said:
-        return Erasures(call.now, versions)
+        return Erasures(call.now, versions, calls=calls)
     gone = frozenset(grain.address for grain in grains)
     questions = (asked for asked in _repeating_questions(store, call, said) if asked.address not in gone)
-    return Erasures(call.now, versions, tuple(questions), tuple(_repeating(store, call, said, chain)))
+    return Erasures(call.now, versions, tuple(questions), tuple(_repeating(store, call, said, chain)), calls)
+
+
+def _as_counted(store: Store, call: Call, grains: Sequence[Grain]) -> Mapping[str, Change]:
+    """Tool calls as their commits list them: what counted them must count them no more."""
+    calls = {grain.address for grain in grains if grain.kind == "tool_call" and grain.state != "forgotten"}
+    numbers = {grain.seq for grain in grains if grain.address in calls}
+    entries = (entry for seq in sorted(numbers) for entry in store.log_entries(call.memory, seq - 1, seq))
+    return {c.address: c for entry in entries for c in entry.changes if c.op == "add" and c.address in calls}
 
 
 def _repeating_questions(store: Store, call: Call, said: frozenset[str]) -> Iterator[Grain]:
@@ -98,8 +108,11 @@ def tombstone(grain: Grain, *, seq: int, at: int) -> Grain:
     return replace(without_content(grain), head_rev=grain.head_rev + 1, seq=seq, changed_at=at)
 
 
-def forgotten_change(grain: Grain, addresses: Addresses) -> Change:
-    """What a fold needs: the address, and of a call its tool, whose findings may cite it."""
+def forgotten_change(grain: Grain, addresses: Addresses, calls: Mapping[str, Change]) -> Change:
+    """What a fold needs: the address, and of a call what it was counted as, among ``calls``."""
+    counted = calls.get(grain.address)
+    if counted is not None:
+        return replace(counted, op="forget", session=None)
     is_call = grain.kind == "tool_call"
     tool_key = addresses.tool_key(grain.namespace, text_of(grain, "tool")) if is_call else None
     return Change("forget", grain.kind, grain.address, grain.namespace, tool_key=tool_key)

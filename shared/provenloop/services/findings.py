@@ -19,7 +19,7 @@ from provenloop.domain.cooldown import ACKNOWLEDGED_MS
 from provenloop.domain.errors import AnalyzerError, BusyError, IntegrityError, LoopError
 from provenloop.domain.lifecycle import NEW, OPEN, Status, require_step
 from provenloop.domain.names import MemoryId
-from provenloop.domain.proposal import digest_of, shape_of
+from provenloop.domain.proposal import digest_of, refs_of, shape_of
 from provenloop.domain.recommendation import (
     Draft,
     FindingKey,
@@ -27,7 +27,7 @@ from provenloop.domain.recommendation import (
     expiry_of,
 )
 from provenloop.domain.records import Due
-from provenloop.services.drafts import has_moved, refreshed, says_something_new, stamp
+from provenloop.services.drafts import has_moved, is_quiet, refreshed, says_something_new, stamp
 from provenloop.services.lease import LeaseLostError
 from provenloop.services.pass_settings import Setting
 from provenloop.services.ports import Failure, Put, Replace, Require, Store, Write, WriteRefusedError
@@ -121,9 +121,7 @@ class Findings:
         if rec is not None:
             self.counts["deduped"] += rec.id not in self._stored
             self._refresh(rec, draft)
-        elif setting.is_below_floor(draft.severity) or (
-            key.cooldown_until is not None and key.cooldown_until > self.now
-        ):
+        elif setting.is_below_floor(draft.severity) or is_quiet(key, draft, self.now):
             self.counts["suppressed"] += 1
         else:
             self._propose(setting, key, draft)
@@ -154,7 +152,7 @@ class Findings:
 
     def _refresh(self, rec: Recommendation, draft: Draft) -> None:
         """Bring an open recommendation up to date; frozen once approved, until its proposal would differ."""
-        differs = shape_of(draft.proposal) != shape_of(rec.proposal)
+        differs = shape_of(draft.proposal) != shape_of(rec.proposal) or not self._is_told(rec, draft)
         if rec.status == "approved" and differs:
             self._revise(rec, draft, "pending", "changed")
         elif rec.status == "pending" and (differs or says_something_new(rec, draft)):
@@ -163,6 +161,14 @@ class Findings:
             self._write([Replace(replace(refreshed(rec, draft, self.now), rev=rec.rev + 1), expected=rec.rev),
                          *self._new_expiry(rec)])  # fmt: skip
             self.counts["refreshed"] += 1
+
+    def _is_told(self, rec: Recommendation, draft: Draft) -> bool:
+        """Whether the texts of a proposal are still there: a call it quotes may be forgotten, or have expired."""
+        quoted = {ref.grain for ref in refs_of(rec.proposal)}
+        if not quoted or set(rec.evidence) <= set(draft.evidence):
+            return True
+        found = self.store.grains(self.memory, quoted, self.now)
+        return all(address in found and found[address].body for address in quoted)
 
     def _new_expiry(self, rec: Recommendation) -> list[Write]:
         expires_at = expiry_of(self.now)

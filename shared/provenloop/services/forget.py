@@ -121,7 +121,7 @@ class _Forgetting:
 
     def _log_entry(self, seq: int, addresses: Addresses) -> LogEntry:
         grains = (*self.plan.grains, *self.plan.with_them.questions)
-        changes = tuple(forgotten_change(grain, addresses) for grain in grains)
+        changes = tuple(forgotten_change(grain, addresses, self.plan.with_them.calls) for grain in grains)
         return LogEntry(seq, f"{self.call.request_id}/{seq}", self.call.now, self.call.principal.label, changes)
 
 

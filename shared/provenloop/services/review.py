@@ -101,6 +101,8 @@ def struck(key: FindingKey, rec: Recommendation, status: Any, until: int) -> Fin
         last_status=status,
         strikes=key.strikes + 1,
         cooldown_until=until,
+        silenced_count=rec.count,
+        silenced_severity=rec.severity,
         rev=key.rev + 1,
     )
 

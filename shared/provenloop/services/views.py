@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from provenloop.analyzers.contract import (
     AgedView,
@@ -21,11 +22,14 @@ from provenloop.domain.errors import AnalyzerError
 from provenloop.domain.events import MAX_AHEAD_MS
 from provenloop.domain.instants import DAY_MS, day_start_ms, days_before, utc_day
 from provenloop.domain.names import MemoryId
+from provenloop.domain.rollup import ToolWindow
 from provenloop.services.aging import Aging
 from provenloop.services.near_index import NearIndex
 from provenloop.services.pass_settings import Setting
 from provenloop.services.ports import Store
 from provenloop.services.standing import Standing
+
+_SAMPLES = 40
 
 
 @dataclass
@@ -67,7 +71,19 @@ class Views:
     def _tool(self, group: str, setting: Setting) -> ToolView:
         window = self.store.tool_window(self.memory, group, *self._window(setting.parameters))
         namespace = window.days[0].namespace if window.days else ""
-        return ToolView(group, namespace, window, min((day.sample for day in window.days), default=""))
+        return ToolView(group, namespace, window, self._sample(window))
+
+    def _sample(self, window: ToolWindow) -> str:
+        """A call that still tells the tool's name: the first one counted, unless it was forgotten or has expired."""
+        first = min((day.sample for day in window.days), default="")
+        newest = (address for row in window.signatures for _, address in row.newest)
+        others = islice(dict.fromkeys((*(day.sample for day in window.days), *newest)), _SAMPLES)
+        for addresses in ([first], list(others)):
+            found = self.store.grains(self.memory, filter(None, addresses), self.now)
+            told = next((address for address in addresses if address in found and found[address].body), None)
+            if told is not None:
+                return told
+        return first
 
     def _cluster(self, group: str, setting: Setting) -> ClusterView:
         del setting

@@ -148,10 +148,10 @@ def test_what_the_kept_fact_gains_and_where_the_others_differ_is_shown() -> None
     assert (args["taken"], args["differing"], args["stated"]) == ("source, tags", "confidence", 7)
 
 
-def test_an_end_of_validity_that_only_one_of_them_has_is_shown_as_gained() -> None:
+def test_an_end_of_validity_that_only_one_of_them_has_is_shown_as_differing() -> None:
     draft = found(FIRST, replace(SECOND, valid_to=NOW + DAY_MS))
     assert draft is not None
-    assert draft.summary.args["taken"] == "valid_to"
+    assert (draft.summary.args["taken"], draft.summary.args["differing"]) == ("", "valid_to")
 
 
 def test_the_instant_at_which_one_of_several_spellings_begins_or_ends_is_due() -> None:

@@ -51,10 +51,10 @@ def test_of_several_others_the_earliest_recorded_is_heard() -> None:
     assert outcome.differing == ("source",)
 
 
-def test_times_that_only_others_have_are_taken_over() -> None:
+def test_what_holds_always_does_not_come_to_an_end_because_another_does() -> None:
     outcome = merged(KEPT, [replace(other(), valid_from=5, valid_to=NOW + 5)])
-    assert (outcome.grain.valid_from, outcome.grain.valid_to) == (5, NOW + 5)
-    assert outcome.taken == ("valid_from", "valid_to")
+    assert (outcome.grain.valid_from, outcome.grain.valid_to) == (None, None)
+    assert (outcome.taken, outcome.differing) == ((), ("valid_from", "valid_to"))
 
 
 @pytest.mark.parametrize(
