@@ -11,5 +11,5 @@ _answer = build_app("analyze")
 def lambda_handler(event: dict[str, Any], context: object) -> dict[str, Any]:
     """A batch of messages, or one HTTP request."""
     if "Records" in event:
-        return run_queued(event)
+        return run_queued(event, context)
     return _answer(event, context)

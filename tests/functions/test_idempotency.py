@@ -97,3 +97,15 @@ def test_a_refused_request_keeps_no_answer(api: Api) -> None:
     assert api.refused(api.call("apply", path, REASON, key="k")) == (409, "PVL-E020")
     api.done("approve", path, REASON)
     assert api.done("apply", path, REASON, key="k")["status"] == "applied"
+
+
+def test_a_pass_asked_for_again_is_answered_as_the_first_time_and_runs_no_more(api: Api) -> None:
+    api.done("create_memory")
+    api.done("record_events", body=BATCH)
+    first = api.done("run_pass", body={}, key="k")
+    api.done("record_events", body=BATCH)
+    after = api.stack.items()
+    assert api.done("run_pass", body={}, key="k") == first
+    assert api.stack.items() == after
+    assert api.refused(api.call("run_pass", body={"full_sweep": True}, key="k")) == (409, "PVL-E014")
+    assert api.done("run_pass", body={}, key="k-2")["new_grains"] == 2

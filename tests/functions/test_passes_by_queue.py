@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tests.functions.api import CALLS, VALUES, Api
-from tests.functions.requests import NOTE, NOW
+from tests.functions.requests import NOTE, NOW, function, http_event
 
 FIVE_MINUTES_MS = 300_000
 
@@ -96,4 +96,25 @@ def test_the_same_message_twice_is_harmless(api: Api) -> None:
     api.done("create_memory")
     api.done("record_events", body={"events": [*CALLS, *VALUES]})
     assert failed(api, record(1, SUPPORT), record(1, SUPPORT)) == []
+    assert len(api.done("list_recommendations")["recommendations"]) == 2
+
+
+class Hurried:
+    """A runtime with no time to spare."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        return 1_000
+
+
+def test_a_pass_over_http_that_runs_out_of_time_is_accepted_and_the_schedule_goes_on(api: Api) -> None:
+    api.done("create_memory")
+    api.done("record_events", body={"events": [*CALLS, *VALUES]})
+    event = http_event("run_pass", path={"memory": "support"}, body="{}")
+    answer = function("analyze")(event, Hurried())
+    outcome = json.loads(answer["body"])
+    assert (answer["statusCode"], outcome["more"], outcome["stored"]) == (202, True, 0)
+    assert api.done("show_run", {"memory": "support", "run": outcome["run"]})["more"] is True
+    for step in range(1, 4):
+        api.stack.set_clock(NOW + step * FIVE_MINUTES_MS)
+        api.stack.tick()
     assert len(api.done("list_recommendations")["recommendations"]) == 2

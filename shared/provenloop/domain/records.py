@@ -114,11 +114,12 @@ class Undo:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The outcome of one pass, kept under its id for whoever asks again."""
+    """The outcome of one pass, kept under its id for whoever asks again; ``body_digest`` is that of the request."""
 
     id: str
     at: int
     outcome: Mapping[str, Any]
+    body_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from provenloop.domain.errors import LoopError, NotFoundError
@@ -43,14 +44,14 @@ class HttpApp:
     def __init__(self, routes: Iterable[Route]) -> None:
         self._routes = {route.operation.route_key: route for route in routes}
 
-    def __call__(self, event: Event, _context: object) -> dict[str, Any]:
+    def __call__(self, event: Event, context: object) -> dict[str, Any]:
         """One request's answer, in the form the gateway takes; never raises."""
         route = self._routes.get(str(event.get("routeKey")))
         name = route.operation.name if route else _NO_ROUTE
         # Filled in as soon as it is known, so that refused requests are logged with their tenant too.
         about: Context = {"correlation_id": request_id_of(event)}
         try:
-            reply = _answer(route, event, about)
+            reply = _answer(route, event, context, about)
         except LoopError as error:
             reply = problem_reply(error)
             about["code"] = error.code
@@ -73,11 +74,11 @@ def build_app(function: str) -> HttpApp:
     return HttpApp(Route(operation, getattr(handlers, operation.name)) for operation in operations_of(function))
 
 
-def _answer(route: Route | None, event: Event, about: Context) -> Reply:
+def _answer(route: Route | None, event: Event, context: object, about: Context) -> Reply:
     if route is None:
         raise NotFoundError("there is nothing at this path and method")
     current = wiring()
     target = identify(event, route.operation, current)
     about["tenant"] = target.principal.tenant if target.principal else None
     about["memory"] = target.path.memory
-    return route.handler(read_request(event, route.operation, current, target))
+    return route.handler(replace(read_request(event, route.operation, current, target), context=context))

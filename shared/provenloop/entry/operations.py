@@ -83,6 +83,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "run_pass", "analyze", "POST", f"{MEMORY}/loop/run", ("write",),
         "Run one analyzer pass over the memory, if a gate opens.", "PassReply", RunRequest, body_optional=True,
+        statuses=(200, 202),
     ),
     Operation(
         "apply", "apply", "POST", f"{RECOMMENDATION}/apply", ("apply",),

@@ -36,7 +36,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A checked request. ``now`` is epoch ms; the models are those the operation names."""
+    """A checked request. ``now`` is epoch ms; the models are those the operation names; ``context`` is Lambda's."""
 
     operation: Operation
     wiring: Wiring
@@ -48,6 +48,7 @@ class Request:
     idempotency_key: str | None
     request_id: str
     now: int
+    context: object = None
 
     @property
     def caller(self) -> Principal:

@@ -16,6 +16,7 @@ from provenloop.analyzers.contract import AgingAnalyzer
 from provenloop.domain.address import Addresses
 from provenloop.domain.checkpoint import Watch
 from provenloop.domain.commit import Change, Heads
+from provenloop.domain.errors import IdempotencyMismatchError
 from provenloop.domain.recallable import RECALLED_KINDS
 from provenloop.domain.records import Due
 from provenloop.services.aging import Aging
@@ -70,10 +71,13 @@ def run_pass(
 
     Raises:
         ScopeDeniedError, NotFoundError.
+        IdempotencyMismatchError: the Idempotency-Key came with another body before.
         BusyError: decisions on the same findings kept coming in between; the next pass goes on from here.
     """
     call.require("write")
     known = store.run(call.memory, run_id) if call.idempotency_key is not None else None
+    if known is not None and known.body_digest != call.body_digest:
+        raise IdempotencyMismatchError("this Idempotency-Key was used with another body")
     if known is not None:
         return dict(known.outcome)
     with store.metered() as used:
@@ -123,7 +127,8 @@ def _run(work: Pass, heads: Heads, settings: Sequence[Setting]) -> dict[str, Any
     folding.folds = sweep(store, call.memory, folding.folds, settings, examining)
     examining.expire(due)
     outcome = _outcome(heads, folding, settings, examining, work.run_id)
-    end = PassEnd(call.memory, call.now, heads, folding, due, tuple(examining.planted), work.run_id, outcome)
+    end = PassEnd(call.memory, call.now, heads, folding, due, tuple(examining.planted), work.run_id, outcome,
+                  call.body_digest)  # fmt: skip
     return finish(store, end, lambda: usage_of(work.used))
 
 

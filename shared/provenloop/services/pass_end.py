@@ -37,6 +37,7 @@ class PassEnd:
     planted: Sequence[Due]
     run_id: str
     outcome: Mapping[str, Any]
+    body_digest: str = ""
 
 
 def finish(store: Store, end: PassEnd, usage: Callable[[], dict[str, float]]) -> dict[str, Any]:
@@ -94,7 +95,7 @@ def _commit_end(store: Store, end: PassEnd, outcome: Mapping[str, Any]) -> None:
     folds = end.folding.folds
     writes: list[Write] = [
         Replace(head_at_end(folds, end.heads, now=end.now), expected=folds.rev),
-        Put(Run(end.run_id, end.now, outcome)),
+        Put(Run(end.run_id, end.now, outcome, end.body_digest)),
         *(Remove(row) for row in end.due),
     ]
     next_due = _next_due(store, end)

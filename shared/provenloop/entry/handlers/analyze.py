@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from provenloop.domain.errors import InvalidInputError, LoopError
@@ -13,10 +13,12 @@ from provenloop.entry.models.loop import RunRequest
 from provenloop.entry.reply import Reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count, log_error, log_outcome
+from provenloop.entry.time_left import HTTP_PASS_MS, spent
 from provenloop.entry.wiring import Wiring, wiring
 from provenloop.services.analyze_memory import run_pass as run
 from provenloop.services.call import Call
 from provenloop.services.pass_gate import PassOptions, parse_if_stale
+from provenloop.services.replay import replay_key
 
 ENGINE = "engine:schedule"
 _RUN_ID_BYTES = 16
@@ -24,11 +26,13 @@ _OPERATION = "scheduled_pass"
 
 
 def run_pass(request: Request) -> Reply:
-    """One pass over the memory, or a skip with its reason."""
-    return json_reply(_pass(request.wiring, request.call, _options(request.body_as(RunRequest))))
+    """One pass over the memory, or a skip with its reason; 202 where it ran out of time and the schedule goes on."""
+    is_spent = spent(request.context, HTTP_PASS_MS)
+    outcome = _pass(request.wiring, request.call, _options(request.body_as(RunRequest)), is_spent)
+    return json_reply(outcome, status=202 if outcome["more"] else 200)
 
 
-def run_queued(event: Mapping[str, Any]) -> dict[str, Any]:
+def run_queued(event: Mapping[str, Any], context: object) -> dict[str, Any]:
     """One pass for each message of an SQS event.
 
     Returns:
@@ -39,7 +43,7 @@ def run_queued(event: Mapping[str, Any]) -> dict[str, Any]:
     held: set[str] = set()
     for record in event["Records"]:
         group = str(record.get("attributes", {}).get("MessageGroupId", record["messageId"]))
-        if group in held or not _ran(record):
+        if group in held or not _ran(record, spent(context)):
             held.add(group)
             failed.append(record["messageId"])
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
@@ -59,12 +63,12 @@ def engine_principal(memory: MemoryId) -> Principal:
     )
 
 
-def _ran(record: Mapping[str, Any]) -> bool:
+def _ran(record: Mapping[str, Any], is_spent: Callable[[], bool]) -> bool:
     """Whether the message's pass ran or was rightly skipped. What fails comes again, then goes to the dead letters."""
     message_id = str(record["messageId"])
     try:
         memory = _memory_of(str(record["body"]))
-        outcome = _pass(wiring(), _engine_call(memory, message_id), PassOptions())
+        outcome = _pass(wiring(), _engine_call(memory, message_id), PassOptions(), is_spent)
     except LoopError as error:
         log_error(_OPERATION, error, detail=error.message, correlation_id=message_id, code=error.code)
         return False
@@ -104,8 +108,15 @@ def _options(request: RunRequest) -> PassOptions:
     )
 
 
-def _pass(current: Wiring, call: Call, options: PassOptions) -> dict[str, Any]:
-    outcome = run(current.store, call, options, run_id=current.entropy(_RUN_ID_BYTES).hex())
+def _run_id(current: Wiring, call: Call) -> str:
+    """Of a request with an Idempotency-Key always the same, so that it is known again; else a new one."""
+    if call.idempotency_key is None:
+        return current.entropy(_RUN_ID_BYTES).hex()
+    return replay_key(call, "run")[: 2 * _RUN_ID_BYTES]
+
+
+def _pass(current: Wiring, call: Call, options: PassOptions, is_spent: Callable[[], bool]) -> dict[str, Any]:
+    outcome = run(current.store, call, options, run_id=_run_id(current, call), spent=is_spent)
     count("PassesRun" if outcome["outcome"] == "ran" else "PassesSkipped", 1)
     count("FindingsStored", outcome["stored"])
     return outcome
