@@ -71,7 +71,8 @@ class ForkSurfacing:
 def _forks(by_address: Mapping[str, Grain], own: set[str]) -> Mapping[str, frozenset[str]]:
     """The tips of each grain that was replaced more than once, those of ``own`` that are current.
 
-    A fork within a fork is told once, by the earliest grain that has all the tips.
+    A fork within a fork is told once, by the grain that has all the tips; where the branches of an earlier fork have
+    met again and parted once more, by the latest such grain.
     """
     found: dict[str, frozenset[str]] = {}
     for grain in sorted(by_address.values(), key=earliest_first):
@@ -80,7 +81,7 @@ def _forks(by_address: Mapping[str, Grain], own: set[str]) -> Mapping[str, froze
             if len(tips) > 1:
                 found[grain.address] = tips
     told: dict[str, frozenset[str]] = {}
-    for address, tips in found.items():
+    for address, tips in reversed(found.items()):
         is_within = any(tips < other for other in found.values())
         if not is_within and tips not in told.values():
             told[address] = tips

@@ -109,6 +109,17 @@ def test_a_fork_within_a_fork_is_told_once_by_the_grain_that_has_all_its_tips() 
     assert draft.count == 3
 
 
+def test_where_branches_have_met_and_parted_again_the_latest_such_grain_is_told_of() -> None:
+    milk = likes("milk", 1)
+    juice = likes("juice", 1)
+    met = replaced(TEA, milk, juice)
+    merged = replaced(COFFEE, met)
+    draft = found(replaced(WATER, met, merged), met, merged, milk, juice)
+    assert draft is not None
+    assert draft.parts[2] == TEA.address
+    assert set(draft.evidence) == {TEA.address, milk.address, juice.address}
+
+
 def test_successors_that_are_spellings_of_one_value_are_the_duplicates_finding() -> None:
     other = likes("TEA ", 2)
     grains = replaced(WATER, TEA, other), TEA, other
