@@ -15,7 +15,7 @@ from provenloop.domain.memory_config import AnalyzerConfig, MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.proposal import TextRef
 from provenloop.domain.recommendation import Recommendation
-from provenloop.services import forget, ingest, memories, recall
+from provenloop.services import apply_change, forget, ingest, memories, recall, review
 from provenloop.services.analyze_memory import run_pass
 from provenloop.services.call import Call
 from provenloop.services.forget_plan import Wanted as Forgotten
@@ -33,7 +33,9 @@ EVENTS_A_REQUEST = 45
 _DEFAULT_AT = "1h"
 _OPEN = ("pending", "approved", "snoozed")
 _WHOLE_TOOL = "tool_failure.tool"
-_DONE: Mapping[str, set[str]] = {"pass": set(), "forget": set(), "ask": {"times"}, "look_up": {"times"}}
+_DONE: Mapping[str, set[str]] = {
+    "pass": set(), "apply": set(), "reject": set(), "forget": set(), "ask": {"times"}, "look_up": {"times"},
+}  # fmt: skip
 
 
 @dataclass
@@ -45,6 +47,7 @@ class Play:
     | step | what is done |
     |---|---|
     | pass | a pass runs |
+    | apply, reject | what an analyzer has proposed is approved and applied, or rejected |
     | forget | the grain of a label is forgotten |
     | ask | a question is asked, ``times`` of it |
     | look_up | [subject or null, relation or null] is looked up |
@@ -104,12 +107,28 @@ class Play:
         kind = kind_of(step, _DONE)
         if kind == "pass":
             self._pass(at)
+        elif kind in ("apply", "reject"):
+            self._decide(at, kind, step[kind])
         elif kind == "forget":
             forget.forget(self.store, self._call(at), Forgotten(address=self.addresses[step["forget"]]), "asked to")
         elif kind in ("ask", "look_up"):
             self._recall(at, step)
         else:
             raise ValueError(f"no such step: {sorted(step)}")
+
+    def _decide(self, at: int, verb: str, analyzer: str) -> None:
+        """Decide everything that an analyzer has proposed; there must be something."""
+        pending = [rec for rec in self.store.all_recommendations(MEMORY) if rec.family == f"loop.{analyzer}"]
+        pending = [rec for rec in pending if rec.status == "pending"]
+        if not pending:
+            raise ValueError(f"{analyzer} has proposed nothing: {self.case.name}")
+        for rec in pending:
+            if verb == "reject":
+                review.reject(self.store, self._call(at), rec.id, "not for us")
+            else:
+                apply_change.approve_and_apply(
+                    self.store, self._call(at), rec.id, "right, do it", allow_destructive=rec.destructive
+                )
 
     def _recall(self, at: int, step: Step) -> None:
         subject, relation = written(step.get("look_up", (None, None)))
