@@ -48,6 +48,10 @@ precision: .venv/.package ## Precision and recall on labelled cases, of ANALYZER
 look-alikes: .venv/.package ## How well the guards tell apart the labelled pairs of PAIRS
 	@.venv/bin/python -m provenloop.entry.measure_look_alikes $(PAIRS)
 
+.PHONY: signatures
+signatures: .venv/.package ## How well error signatures group the labelled lines in the CSV files of DATA
+	@.venv/bin/python -m provenloop.entry.measure_signatures $(if $(DATA),"$(DATA)")
+
 .PHONY: packaged
 packaged: .venv/.package .venv-ministack/.requirements build ## Build, deploy into an emulator with IAM on, test
 	.venv/bin/python -m pytest -p no:xdist tests/packaged
