@@ -9,28 +9,26 @@ the pass still has its lease.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from provenloop.analyzers.contract import AgedView, AgingAnalyzer
 from provenloop.domain.address import Addresses
-from provenloop.domain.commit import LogEntry, PassHead
-from provenloop.domain.errors import BusyError
+from provenloop.domain.commit import LogEntry
 from provenloop.domain.grain import Grain
 from provenloop.domain.instants import DAY_MS, day_start_ms, days_before, utc_day
 from provenloop.domain.names import MemoryId
 from provenloop.domain.records import AgedCount, AgedGrain
 from provenloop.domain.rollup import ReadDays
 from provenloop.services.groups import aged_grain, aged_grain_of, aged_namespace, aged_namespace_of, is_aged_grain
-from provenloop.services.lease import LeaseLostError
 from provenloop.services.pass_settings import Setting
-from provenloop.services.ports import Put, Remove, Replace, Require, Store, Write, WriteRefusedError
+from provenloop.services.pass_writes import PassWrites
+from provenloop.services.ports import Put, Remove, Replace, Store, Write
 
 MAX_VIEWED = 80
 MAX_ENTRIES_A_WALK = 2_000
 _CHUNK = 20
-_MAX_ROUNDS = 5
 _NAMESPACE_CHARS = 16
 
 
@@ -44,18 +42,14 @@ class Judgement:
 
 @dataclass
 class Aging:
-    """The sets of one memory at time ``now`` (epoch ms).
-
-    Args:
-        folds: gives the pass's head as it is now; every write requires its revision.
-    """
+    """The sets of one memory at time ``now`` (epoch ms), as one pass keeps them."""
 
     store: Store
     memory: MemoryId
     addresses: Addresses
     namespaces: frozenset[str]
     now: int
-    folds: Callable[[], PassHead]
+    writes: PassWrites
 
     def walk(self, setting: Setting, after: int, entries: Iterable[LogEntry]) -> tuple[int, list[str]]:
         """Follow the log from number ``after``: how far it came, and the groups of grains that have become old enough.
@@ -69,7 +63,7 @@ class Aging:
         if age_ms is None:
             return after, []
         met = [entry for entry in entries if entry.seq <= after]
-        reached = upto = max(after, min(after + MAX_ENTRIES_A_WALK, self.folds().folded))
+        reached = upto = max(after, min(after + MAX_ENTRIES_A_WALK, self.writes.folds().folded))
         for entry in self.store.log_entries(self.memory, after, upto):
             if entry.at > self.now - age_ms:
                 reached = entry.seq - 1
@@ -91,20 +85,20 @@ class Aging:
         return list(wanted), again
 
     def _rearrange(self, setting: Setting, addresses: Sequence[str]) -> tuple[list[str], list[tuple[int, str]]]:
-        for _ in range(_MAX_ROUNDS):
-            grains = self.store.grains(self.memory, addresses, self.now)
-            reads = self.store.grain_reads(self.memory, addresses) if setting.analyzer.manifest.needs else {}
-            judged = {
-                address: (grain, self._judge(setting, grain, reads.get(address))) for address, grain in grains.items()
-            }
-            try:
-                moved = self._move(setting, judged)
-            except WriteRefusedError as refused:
-                if any(isinstance(failure.write, Require) for failure in refused.failures):
-                    raise LeaseLostError from refused
-                continue
-            return moved, [(j.again_at, address) for address, (_, j) in judged.items() if j.again_at is not None]
-        raise BusyError("the set of old grains keeps moving")
+        grains = self.store.grains(self.memory, addresses, self.now)
+        reads = self.store.grain_reads(self.memory, addresses) if setting.analyzer.manifest.needs else {}
+        judged = {
+            address: (grain, self._judge(setting, grain, reads.get(address))) for address, grain in grains.items()
+        }
+        moved: dict[str, None] = {}
+
+        def plan() -> Iterator[Write]:
+            moves = self._moves(setting, judged)
+            moved.update(dict.fromkeys(aged_namespace(row.namespace_key) for row in moves))
+            return self._written(setting, moves)
+
+        self.writes.make(plan)
+        return list(moved), [(j.again_at, address) for address, (_, j) in judged.items() if j.again_at is not None]
 
     def _judge(self, setting: Setting, grain: Grain, reads: ReadDays | None) -> Judgement:
         analyzer, parameters = _aging(setting), setting.parameters
@@ -121,24 +115,28 @@ class Aging:
             instants.append(day_start_ms(min(day for day in reads.days if day >= first)) + days * DAY_MS)
         return Judgement(belongs, min(instants, default=None) if is_old else None)
 
-    def _move(self, setting: Setting, judged: Mapping[str, tuple[Grain, Judgement]]) -> list[str]:
-        """Put in and take out what has to be; the groups of the namespaces whose set changed."""
+    def _moves(self, setting: Setting, judged: Mapping[str, tuple[Grain, Judgement]]) -> Mapping[AgedGrain, bool]:
+        """Which rows are to be put in (True) and which to be taken out."""
         wanted = {self._row(setting, grain): judgement.belongs for grain, judgement in judged.values()}
         for grain, _ in judged.values():
             wanted |= {row: False for row in self._earlier(setting, grain) if row not in wanted}
         present = self.store.aged_present(self.memory, wanted)
-        moves = {row: belongs for row, belongs in wanted.items() if belongs != (row in present)}
-        if not moves:
-            return []
+        return {row: belongs for row, belongs in wanted.items() if belongs != (row in present)}
+
+    def _written(self, setting: Setting, moves: Mapping[AgedGrain, bool]) -> Iterator[Write]:
+        """The writes of some moves, and of the counts they change."""
+        yield from (Put(row) if belongs else Remove(row) for row, belongs in moves.items())
         by: Counter[str] = Counter()
-        writes: list[Write] = []
         for row, belongs in moves.items():
-            writes.append(Put(row) if belongs else Remove(row))
             by[row.namespace_key] += 1 if belongs else -1
-        writes += self._counted(setting, by)
-        head = self.folds()
-        self.store.transact(self.memory, [Require(head, expected=head.rev), *writes], self.now)
-        return [aged_namespace(key) for key in by]
+        if by:
+            yield from self._counted(setting, by)
+
+    def _take_out(self, setting: Setting, rows: Sequence[AgedGrain]) -> None:
+        def plan() -> Iterator[Write]:
+            return self._written(setting, dict.fromkeys(self.store.aged_present(self.memory, rows), False))
+
+        self.writes.make(plan)
 
     def _earlier(self, setting: Setting, grain: Grain) -> Iterator[AgedGrain]:
         """Where a grain stood before it was stated anew."""
@@ -171,12 +169,6 @@ class Aging:
             self._take_out(setting, gone)
         count = self.store.aged_counts(self.memory, setting.family, [key]).get(key)
         return AgedView(group, namespace, tuple(grains[row.address] for row in rows), count.count if count else 0)
-
-    def _take_out(self, setting: Setting, rows: Sequence[AgedGrain]) -> None:
-        head = self.folds()
-        by = Counter({rows[0].namespace_key: -len(rows)})
-        removed: list[Write] = [*(Remove(row) for row in rows), *self._counted(setting, by)]
-        self.store.transact(self.memory, [Require(head, expected=head.rev), *removed], self.now)
 
 
 def _aging(setting: Setting) -> AgingAnalyzer:

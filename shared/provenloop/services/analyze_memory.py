@@ -31,6 +31,7 @@ from provenloop.services.near_index import NearIndex
 from provenloop.services.pass_end import PassEnd, finish
 from provenloop.services.pass_gate import PassOptions, new_at_most, new_exactly, opens_by_counts, opens_by_time
 from provenloop.services.pass_settings import CAPABILITIES, Setting, settings_of
+from provenloop.services.pass_writes import PassWrites
 from provenloop.services.ports import Store, Used
 from provenloop.services.standing import Standing
 from provenloop.services.sweep import sweep, with_sweep_wanted
@@ -135,9 +136,10 @@ def _run(work: Pass, heads: Heads, settings: Sequence[Setting]) -> dict[str, Any
 def _examining(work: Pass, heads: Heads, folding: Folding, watches: Mapping[str, Watch]) -> Examining:
     store, memory, now, addresses = work.store, work.call.memory, work.call.now, Addresses(heads.log.key)
     findings = Findings(store, memory, addresses, now, folds=lambda: folding.folds, watches=watches)
-    aging = Aging(store, memory, addresses, heads.log.namespaces, now, folds=lambda: folding.folds)
-    near = NearIndex(store, memory, addresses, now, folds=lambda: folding.folds)
-    standing = Standing(store, memory, heads, now, folds=lambda: folding.folds)
+    own = PassWrites(store, memory, now, folds=lambda: folding.folds)
+    aging = Aging(store, memory, addresses, heads.log.namespaces, now, own)
+    near = NearIndex(store, memory, addresses, now, own)
+    standing = Standing(store, memory, heads, now, own)
     return Examining(findings, Views(store, memory, now, aging, near, standing), work.spent)
 
 

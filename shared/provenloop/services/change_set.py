@@ -106,6 +106,8 @@ def build_change_set(proposal: Proposal, context: ChangeContext) -> ChangeSet:
     for operation in proposal.operations:
         if operation.op == "ADD" and operation.fact is not None:
             _add(result, operation.fact, context)
+        elif operation.op == "SUPERSEDE" and operation.target and operation.fact is not None:
+            _supersede(result, context.grains[operation.target], operation.fact, context)
         elif operation.op == "POINT" and operation.target and operation.into:
             _point(result, operation, context, required)
         elif operation.op == "MERGE" and operation.target and operation.into:
@@ -146,7 +148,7 @@ def _merge(result: ChangeSet, kept: Grain, losers: Sequence[Grain], context: Cha
     if any((loser.kind, loser.namespace) != (kept.kind, kept.namespace) for loser in losers):
         raise InvalidInputError("only grains of one kind and one namespace can be merged", field="proposal")
     for loser in losers:
-        _point_away(result, loser, kept, context)
+        _point_away(result, loser, kept.address, context)
     outcome = merged(kept, losers)
     after = replace(outcome.grain, head_rev=kept.head_rev + 1, seq=context.seq, changed_at=context.now)
     result.writes += [Put(History(kept)), Replace(after, expected=kept.head_rev, restated=outcome.stated)]
@@ -175,22 +177,34 @@ def _forget(result: ChangeSet, grain: Grain, context: ChangeContext) -> None:
 def _point(result: ChangeSet, operation: Operation, context: ChangeContext, required: set[str]) -> None:
     """Supersede a grain by one that exists."""
     loser, winner = context.grains[operation.target or ""], context.grains[operation.into or ""]
-    _point_away(result, loser, winner, context)
+    _point_away(result, loser, winner.address, context)
     if winner.address not in required:
         required.add(winner.address)
         result.writes.append(Require(winner, expected=winner.head_rev))
 
 
-def _point_away(result: ChangeSet, loser: Grain, winner: Grain, context: ChangeContext) -> None:
-    after = with_successor(loser, winner.address, seq=context.seq, at=context.now)
+def _supersede(result: ChangeSet, loser: Grain, fact: NewFact, context: ChangeContext) -> None:
+    """Supersede a fact by one that is made, or made current again."""
+    if (loser.kind, loser.namespace) != ("fact", fact.namespace):
+        raise InvalidInputError("only a fact of the same namespace can be superseded by a fact", field="proposal")
+    winner = _add(result, fact, context)
+    _point_away(result, loser, winner, context)
+
+
+def _point_away(result: ChangeSet, loser: Grain, winner: str, context: ChangeContext) -> None:
+    after = with_successor(loser, winner, seq=context.seq, at=context.now)
     result.writes.append(Replace(after, expected=loser.head_rev))
     result.images.append(BeforeImage(loser.address, after.head_rev, _head_fields(loser)))
-    result.changes.append(Change("point", loser.kind, loser.address, loser.namespace, into=winner.address))
+    result.changes.append(Change("point", loser.kind, loser.address, loser.namespace, into=winner))
     result.changed.append(loser.address)
 
 
-def _add(result: ChangeSet, fact: NewFact, context: ChangeContext) -> None:
-    """Make a fact current: new, or a new generation of one that was superseded. One that is current stays as it is."""
+def _add(result: ChangeSet, fact: NewFact, context: ChangeContext) -> str:
+    """Make a fact current: new, or a new generation of one that was superseded. One that is current stays as it is.
+
+    Returns:
+        its address.
+    """
     draft = _fact_draft(fact, context.grains, context.now)
     address = context.addresses.address(draft)
     found = context.found.get(address)
@@ -215,6 +229,7 @@ def _add(result: ChangeSet, fact: NewFact, context: ChangeContext) -> None:
         result.writes += [Put(History(found)), Replace(revived, expected=found.head_rev, counters=True)]
         result.images.append(BeforeImage(address, revived.head_rev, {}, history_rev=found.head_rev))
         _note_created(result, revived, "revive")
+    return address
 
 
 def _note_created(result: ChangeSet, grain: Grain, op: ChangeOp) -> None:

@@ -7,39 +7,30 @@ hold digests under the memory's key, never words, so they can be taken out when 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from provenloop.analyzers.contract import NearView
 from provenloop.domain.address import Addresses
-from provenloop.domain.commit import PassHead
-from provenloop.domain.errors import BusyError
 from provenloop.domain.grain import Grain, text_of
 from provenloop.domain.names import MemoryId
 from provenloop.domain.near_duplicates import MAX_CANDIDATES, Item, component, groups, postings
 from provenloop.domain.records import NearPosting, NearText
-from provenloop.services.lease import LeaseLostError
 from provenloop.services.pass_settings import Setting
-from provenloop.services.ports import Put, Remove, Replace, Require, Store, Write, WriteRefusedError
-
-_ROWS_A_WRITE = 90
-_MAX_ROUNDS = 5
+from provenloop.services.pass_writes import PassWrites
+from provenloop.services.ports import Put, Remove, Replace, Store, Write
 
 
 @dataclass
 class NearIndex:
-    """The index of one memory at time ``now`` (epoch ms), as one pass keeps it.
-
-    Args:
-        folds: gives the pass's head as it is now; every write requires its revision.
-    """
+    """The index of one memory at time ``now`` (epoch ms), as one pass keeps it."""
 
     store: Store
     memory: MemoryId
     addresses: Addresses
     now: int
-    folds: Callable[[], PassHead]
+    writes: PassWrites
     _views: dict[str, tuple[tuple[Grain, ...], int]] = field(default_factory=dict)
     _known: dict[str, Grain] = field(default_factory=dict)
 
@@ -55,7 +46,7 @@ class NearIndex:
         around = [address for row in gone for address in self._addresses_under(row, threshold)]
         leading = {address for address, row in known.items() if row.leads}
         for address in touched:
-            self._write(lambda address=address: self._index(address, grains.get(address), threshold))  # type: ignore[misc]
+            self.writes.make(lambda address=address: self._index(address, grains.get(address), threshold))  # type: ignore[misc]
         self._views.clear()
         self._known = dict(self.store.grains(self.memory, {*touched, *around}, self.now))
         for address in dict.fromkeys((*touched, *around)):
@@ -87,7 +78,7 @@ class NearIndex:
             return set()
         before = {row.address for row in self.store.near_texts(self.memory, around).values() if row.leads}
         if before != leaders:
-            self._write(lambda: self._leading(around, leaders))
+            self.writes.make(lambda: self._leading(around, leaders))
         return before
 
     def _leading(self, around: Sequence[str], leaders: set[str]) -> Iterator[Write]:
@@ -143,22 +134,6 @@ class NearIndex:
             yield Put(kept) if known is None else Replace(kept, expected=have.rev)
         elif known is not None:
             yield Remove(have, expected=have.rev)
-
-    def _write(self, planned: Callable[[], Iterable[Write]]) -> None:
-        """Plan the writes and make them; where some were made already, by a request that seemed lost, plan anew."""
-        for _ in range(_MAX_ROUNDS):
-            writes = list(planned())
-            try:
-                for start in range(0, len(writes), _ROWS_A_WRITE):
-                    head = self.folds()
-                    chunk = writes[start : start + _ROWS_A_WRITE]
-                    self.store.transact(self.memory, [Require(head, expected=head.rev), *chunk], self.now)
-            except WriteRefusedError as refused:
-                if any(isinstance(failure.write, Require) for failure in refused.failures):
-                    raise LeaseLostError from refused
-                continue
-            return
-        raise BusyError("the index of texts keeps moving")
 
 
 def _rows(text: NearText) -> Iterator[NearPosting]:

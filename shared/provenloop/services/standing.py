@@ -5,39 +5,33 @@ They stand in a set of their own, so that a pass finds them without reading what
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from provenloop.analyzers.contract import QuestionView
-from provenloop.domain.commit import Heads, PassHead
-from provenloop.domain.errors import BusyError
+from provenloop.domain.commit import Heads
 from provenloop.domain.instants import DAY_MS, day_start_ms
 from provenloop.domain.names import MemoryId
 from provenloop.domain.records import AgedGrain
 from provenloop.services.groups import question_group, question_of
-from provenloop.services.lease import LeaseLostError
 from provenloop.services.pass_settings import Setting
-from provenloop.services.ports import Put, Remove, Require, Store, WriteRefusedError
+from provenloop.services.pass_writes import PassWrites
+from provenloop.services.ports import Put, Remove, Store, Write
 from provenloop.services.recall import would_find
 
 MAX_STANDING = 200
 _STANDING = "standing"
-_MAX_ROUNDS = 5
 
 
 @dataclass
 class Standing:
-    """The standing questions of one memory, as one pass sees and keeps them at time ``now`` (epoch ms).
-
-    Args:
-        folds: gives the pass's head as it is now; every write requires its revision.
-    """
+    """The standing questions of one memory, as one pass sees and keeps them at time ``now`` (epoch ms)."""
 
     store: Store
     memory: MemoryId
     heads: Heads
     now: int
-    folds: Callable[[], PassHead]
+    writes: PassWrites
 
     def groups(self, family: str) -> list[str]:
         """The groups of the standing questions, at most 200."""
@@ -67,15 +61,8 @@ class Standing:
         return QuestionView(group, question, asked, empty, is_answered, ends_at)
 
     def _keep(self, row: AgedGrain, *, stands: bool) -> None:
-        for _ in range(_MAX_ROUNDS):
-            if stands == (row in self.store.aged_present(self.memory, [row])):
-                return
-            head = self.folds()
-            try:
-                write = Put(row) if stands else Remove(row)
-                self.store.transact(self.memory, [Require(head, expected=head.rev), write], self.now)
-            except WriteRefusedError as refused:
-                if any(isinstance(failure.write, Require) for failure in refused.failures):
-                    raise LeaseLostError from refused
-        if stands != (row in self.store.aged_present(self.memory, [row])):
-            raise BusyError("the set of standing questions keeps moving")
+        def plan() -> Iterator[Write]:
+            if stands != (row in self.store.aged_present(self.memory, [row])):
+                yield Put(row) if stands else Remove(row)
+
+        self.writes.make(plan)
