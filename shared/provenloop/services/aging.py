@@ -1,9 +1,10 @@
 """Which grains of a namespace have grown old: kept as a sorted set per analyzer, so that looking costs the same always.
 
 Nothing is planned per grain. A walk follows the log at the distance of the age parameter and meets each commit once,
-when its grains have become old enough; a changed setting lets it start anew. A grain is judged again when it changes,
-when it is read, and when a read leaves the window. The set and its count move in one transaction, on condition that
-the pass still has its lease.
+when its grains have become old enough. The start of the day after the next commit comes of age is due, so that a memory
+to which nothing is added is looked at too; a changed setting lets the walk start anew. A grain is judged again when it
+changes, when it is read, and when a read leaves the window. The set and its count move in one transaction, on condition
+that the pass still has its lease.
 """
 
 from __future__ import annotations
@@ -40,6 +41,15 @@ class Judgement:
     again_at: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How far a walk came in the log, the groups of grains that it met, and when it has to go on (epoch ms)."""
+
+    reached: int
+    grown: Sequence[str] = ()
+    again_at: int | None = None
+
+
 @dataclass
 class Aging:
     """The sets of one memory at time ``now`` (epoch ms), as one pass keeps them."""
@@ -51,8 +61,8 @@ class Aging:
     now: int
     writes: PassWrites
 
-    def walk(self, setting: Setting, after: int, entries: Iterable[LogEntry]) -> tuple[int, list[str]]:
-        """Follow the log from number ``after``: how far it came, and the groups of grains that have become old enough.
+    def walk(self, setting: Setting, after: int, entries: Iterable[LogEntry]) -> Walk:
+        """Follow the log from number ``after`` to the first commit that is too young.
 
         Args:
             setting: of the analyzer.
@@ -61,17 +71,19 @@ class Aging:
         """
         age_ms = _aging(setting).age_ms(setting.parameters)
         if age_ms is None:
-            return after, []
+            return Walk(after)
         met = [entry for entry in entries if entry.seq <= after]
-        reached = upto = max(after, min(after + MAX_ENTRIES_A_WALK, self.writes.folds().folded))
+        folded = self.writes.folds().folded
+        reached = upto = max(after, min(after + MAX_ENTRIES_A_WALK, folded))
+        again_at = self.now if upto < folded else None
         for entry in self.store.log_entries(self.memory, after, upto):
             if entry.at > self.now - age_ms:
-                reached = entry.seq - 1
+                reached, again_at = entry.seq - 1, _next_day_start(entry.at + age_ms)
                 break
             met.append(entry)
         kinds = setting.analyzer.manifest.kinds
         grown = (c.address for entry in met for c in entry.changes if c.op in ("add", "revive") and c.kind in kinds)
-        return reached, [aged_grain(address) for address in dict.fromkeys(grown)]
+        return Walk(reached, [aged_grain(address) for address in dict.fromkeys(grown)], again_at)
 
     def rearrange(self, setting: Setting, groups: Iterable[str]) -> tuple[list[str], list[tuple[int, str]]]:
         """Judge the grains among the groups anew; the namespaces to look at, and when grains must be judged again."""
@@ -176,6 +188,11 @@ def _aging(setting: Setting) -> AgingAnalyzer:
     if not isinstance(analyzer, AgingAnalyzer):
         raise TypeError(f"{analyzer.manifest.id} cannot tell which grains are old")
     return analyzer
+
+
+def _next_day_start(at: int) -> int:
+    """The first start of a UTC day at or after an instant: one pass a day is enough for what counts in days."""
+    return -(-at // DAY_MS) * DAY_MS
 
 
 def _chunks(addresses: Iterator[str]) -> Iterator[list[str]]:

@@ -39,6 +39,7 @@ from provenloop.services.term_index import index_texts
 from provenloop.services.views import Views
 
 MAX_DUE_A_PASS = 80
+DUE_WALK = "walk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +155,20 @@ def _look_at_new(settings: Sequence[Setting], folding: Folding, due: Sequence[Du
             continue
         more = due_groups(due, setting.family)
         if isinstance(setting.analyzer, AgingAnalyzer):
-            walks = folding.folds.walks
-            reached, grown = examining.views.aging.walk(setting, walks.get(setting.family, 0), folding.entries)
-            folding.folds = replace(folding.folds, walks={**walks, setting.family: reached})
-            more += grown
+            more += _walked(setting, folding, examining)
         if "question" in setting.analyzer.manifest.sources and (due or any(map(_may_answer, folding.changes))):
             more += examining.views.standing.groups(setting.family)
         examining.look_at(setting, touched, more)
+
+
+def _walked(setting: Setting, folding: Folding, examining: Examining) -> Sequence[str]:
+    """The groups of grains that have grown old since the last pass."""
+    walks = folding.folds.walks
+    walk = examining.views.aging.walk(setting, walks.get(setting.family, 0), folding.entries)
+    folding.folds = replace(folding.folds, walks={**walks, setting.family: walk.reached})
+    if walk.again_at is not None:
+        examining.planted[Due(walk.again_at, DUE_WALK, setting.family)] = None
+    return walk.grown
 
 
 def _may_answer(change: Change) -> bool:
