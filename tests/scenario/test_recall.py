@@ -15,9 +15,10 @@ from provenloop.domain.address import Addresses
 from provenloop.domain.errors import InvalidInputError, NotFoundError, ScopeDeniedError
 from provenloop.domain.events import Event, SupersedeEvent
 from provenloop.domain.questions import question_of
-from provenloop.services.recall import Wanted, recall, would_find
+from provenloop.domain.records import TERM_ROW_GRAINS
+from provenloop.services.recall import MAX_DEEP_TERMS, Wanted, recall, would_find
 from provenloop.services.record_use import Telemetry, question_grain
-from provenloop.services.term_index import drop_texts, index_texts
+from provenloop.services.term_index import drop_texts, index_texts, term_key
 from tests.builders import DAY_MS, MEMORY, NOW, Desk, make_fact, make_observation, make_principal, make_tool_call
 from tests.store_fixture import fresh_store
 
@@ -173,7 +174,8 @@ def test_a_question_costs_few_round_trips_however_many_texts_there_are(desk: Des
     desk.run()
     with desk.counted() as calls:
         assert len(texts(desk, Telemetry("aggregate"), question="where is lighthouse note 3 7")) == 10
-    assert calls.count("Query") + calls.count("BatchGetItem") <= 7
+    # Three of them look into the earlier texts of the rarest terms.
+    assert calls.count("Query") + calls.count("BatchGetItem") <= 7 + MAX_DEEP_TERMS
     assert calls.count("UpdateItem") == calls.count("TransactWriteItems") == 1
 
 
@@ -243,3 +245,30 @@ def test_grains_name_themselves_as_everywhere_else(desk: Desk) -> None:
     [ferry] = [grain for grain in desk.grains().values() if "ferry" in str(grain.body)]
     assert (row["address"], row["kind"], row["live"]) == (ferry.address, "observation", True)
     assert row["score"] > 0
+
+
+def test_a_term_of_many_texts_stays_a_small_row_and_loses_none_of_them(desk: Desk) -> None:
+    for batch in range(3):
+        desk.record(*(make_observation(f"lighthouse keeper {batch}x{n}") for n in range(70)))
+        desk.run()
+    heads = desk.store.heads(MEMORY)
+    assert heads is not None
+    key = term_key(Addresses(heads.log.key), "shared", "lighthouse")
+    row = desk.store.term_rows(MEMORY, [key])[key]
+    assert len(row.addresses) <= TERM_ROW_GRAINS
+    segments = desk.store.term_segments(MEMORY, key, 99)
+    assert [segment.n for segment in segments] == list(range(row.segments, 0, -1))
+    held = [*row.addresses, *(address for segment in segments for address in segment.addresses)]
+    assert len(held) == len(set(held)) == row.count == 210
+    assert texts(desk, question="lighthouse 0x3") == ["lighthouse keeper 0x3"]
+
+
+def test_a_text_among_the_earlier_ones_of_a_term_can_be_dropped(desk: Desk) -> None:
+    desk.record(*(make_observation(f"lighthouse {n}") for n in range(90)))
+    desk.run()
+    heads = desk.store.heads(MEMORY)
+    assert heads is not None
+    addresses = Addresses(heads.log.key)
+    drop_texts(desk.store, MEMORY, addresses, list(desk.grains().values()), desk.now)
+    assert not [key for key in desk.snapshot() if "W#" in str(key) and key[1].count("#") > 1]
+    assert texts(desk, question="lighthouse 3") == []

@@ -14,7 +14,10 @@ from provenloop.domain.instants import DAY_MS
 from provenloop.domain.principal import PrincipalKind, Scope
 
 REPLAY_KEPT_MS = DAY_MS
-MAX_TERM_GRAINS = 256
+#: How many grains the row of a term grows to, and how many of the oldest then go into a segment of their own: so that
+#: a row stays small, since one grain more writes it whole.
+TERM_ROW_GRAINS = 48
+TERM_SEGMENT_GRAINS = 32
 RECALL_KEPT_MS = 90 * DAY_MS
 
 
@@ -135,14 +138,30 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class TermRow:
-    """The grains whose text holds one term of a namespace, those indexed last first, at most ``MAX_TERM_GRAINS``.
+    """The grains indexed last of those whose text holds one term of a namespace, the last one first.
 
-    ``term`` is a digest under the memory's key.
+    ``term`` is a digest under the memory's key. Earlier ones stand in ``segments`` rows of 32.
     """
 
     term: str
     addresses: tuple[str, ...] = ()
+    segments: int = 0
     rev: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many grains hold the term, about: one that changed may be counted twice."""
+        return len(self.addresses) + self.segments * TERM_SEGMENT_GRAINS
+
+
+@dataclass(frozen=True, slots=True)
+class TermSegment:
+    """Grains that hold one term, indexed before those of the segments with a greater ``n``."""
+
+    term: str
+    n: int
+    addresses: tuple[str, ...]
+    rev: int = 1
 
 
 @dataclass(frozen=True, slots=True)

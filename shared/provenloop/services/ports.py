@@ -33,6 +33,7 @@ from provenloop.domain.records import (
     Replay,
     Run,
     TermRow,
+    TermSegment,
     Token,
     Undo,
 )
@@ -45,7 +46,7 @@ from provenloop.services.recall_port import RecallReader
 Entity = (
     Grain | History | Predecessors | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint
     | Watch | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | ChainEnd | Note | Token | MemoryRecord | Label
-    | AgedGrain | AgedCount | NearPosting | NearText | TermRow | RecallRow
+    | AgedGrain | AgedCount | NearPosting | NearText | TermRow | TermSegment | RecallRow
 )  # fmt: skip
 
 #: How often a transaction that collides with others is sent before the caller is told.

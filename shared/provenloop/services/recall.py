@@ -20,6 +20,7 @@ from provenloop.domain.names import MemoryId
 from provenloop.domain.questions import question_of
 from provenloop.domain.ranking import ranked, weight
 from provenloop.domain.recallable import RECALLED_KINDS, key_terms, terms_of_grain
+from provenloop.domain.records import TermRow
 from provenloop.domain.terms import terms_of
 from provenloop.domain.text import normalise, normalise_relation
 from provenloop.services.as_of import live_at
@@ -36,6 +37,9 @@ MAX_LIMIT = 100
 MAX_CANDIDATES = 300
 MAX_UNSEEN = 200
 MAX_QUESTION_TERMS = 32
+#: Of how many terms that stand in many texts, and of how many segments each, all are read.
+MAX_DEEP_TERMS = 3
+MAX_SEGMENTS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,14 @@ class Wanted:
     def draft(self) -> GrainDraft:
         """The question as a grain."""
         return question_of(self.namespace, self.question, self.subject, self.relation)
+
+
+@dataclass(frozen=True, slots=True)
+class Holders:
+    """The texts that hold one term, as far as they were read, and how many there are in all."""
+
+    addresses: tuple[str, ...] = ()
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +126,7 @@ class _Finder:
 
     def __init__(self, store: Store, memory: MemoryId, heads: Heads, wanted: Wanted, now: int) -> None:
         self._store, self._memory, self._heads, self._wanted, self._now = store, memory, heads, wanted, now
-        self._addresses = Addresses(heads.log.key)
+        self._addresses_of = Addresses(heads.log.key)
 
     def holding(self, grains: Iterable[Grain]) -> Iterator[Grain]:
         """Those that were of the namespace and live at the instant asked about; each once."""
@@ -139,7 +151,7 @@ class _Finder:
         ]
 
     def _facts(self) -> Iterable[Grain]:
-        wanted, addresses = self._wanted, self._addresses
+        wanted, addresses = self._wanted, self._addresses_of
         if wanted.subject is None:
             return self._of_relation(wanted.relation or "")
         prefix = addresses.entity_prefix("fact", wanted.namespace, wanted.subject)
@@ -148,11 +160,11 @@ class _Finder:
         return self._store.grains_by_prefix(self._memory, prefix, self._now)
 
     def _of_relation(self, relation: str) -> Iterable[Grain]:
-        key = relation_key(self._addresses, self._wanted.namespace, relation)
+        key = relation_key(self._addresses_of, self._wanted.namespace, relation)
         rows = self._store.term_rows(self._memory, [key])
-        part = self._addresses.relation_part(relation)
+        part = self._addresses_of.relation_part(relation)
         recent = [address for address in self._unseen({"fact"}) if relation_of(address) == part]
-        known = rows[key].addresses if key in rows else ()
+        known = self._addresses(rows[key], MAX_SEGMENTS) if key in rows else ()
         return self._store.grains(self._memory, [*known, *recent], self._now).values()
 
     def answers(self, question: str) -> tuple[Found, ...]:
@@ -172,11 +184,23 @@ class _Finder:
         counts = _counts(holders, recent, self._wanted.namespace)
         return tuple(Found(grains[one.address], one.score) for one in ranked(terms, texts, counts, self._wanted.limit))
 
-    def _holders(self, terms: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
-        """Addresses under each term that is indexed."""
-        keys = {term_key(self._addresses, self._wanted.namespace, term): term for term in terms}
+    def _holders(self, terms: Sequence[str]) -> Mapping[str, Holders]:
+        """The indexed texts under each term; of terms that stand in many, all that matter are read of the rarest."""
+        keys = {term_key(self._addresses_of, self._wanted.namespace, term): term for term in terms}
         rows = self._store.term_rows(self._memory, keys)
-        return {keys[key]: rows[key].addresses if key in rows else () for key in keys}
+        rarest = sorted((row for row in rows.values() if row.segments), key=lambda row: (row.count, row.term))
+        deep = {row.term for row in rarest[:MAX_DEEP_TERMS]}
+        return {
+            keys[key]: Holders(self._addresses(rows[key], MAX_SEGMENTS if key in deep else 0), rows[key].count)
+            if key in rows
+            else Holders()
+            for key in keys
+        }
+
+    def _addresses(self, row: TermRow, segments: int) -> tuple[str, ...]:
+        """The grains of a term, those indexed last first, as far back as so many segments."""
+        earlier = self._store.term_segments(self._memory, row.term, segments) if row.segments and segments else ()
+        return tuple(dict.fromkeys((*row.addresses, *(a for segment in earlier for a in segment.addresses))))
 
     def _unseen(self, kinds: Iterable[str]) -> list[str]:
         """The newest texts of the namespace that no pass has indexed yet."""
@@ -189,19 +213,19 @@ class _Finder:
         return list(islice(dict.fromkeys(ours), MAX_UNSEEN))
 
 
-def _likeliest(holders: Mapping[str, tuple[str, ...]]) -> list[str]:
+def _likeliest(holders: Mapping[str, Holders]) -> list[str]:
     """The addresses that hold most of the question, at most 300."""
     told: dict[str, float] = {}
-    for addresses in holders.values():
-        for address in addresses:
-            told[address] = told.get(address, 0.0) + weight(len(addresses))
+    for held in holders.values():
+        for address in held.addresses:
+            told[address] = told.get(address, 0.0) + weight(held.count)
     return sorted(told, key=lambda address: (-told[address], address))[:MAX_CANDIDATES]
 
 
-def _counts(holders: Mapping[str, tuple[str, ...]], read: Mapping[str, Grain], namespace: str) -> Mapping[str, int]:
+def _counts(holders: Mapping[str, Holders], read: Mapping[str, Grain], namespace: str) -> Mapping[str, int]:
     """In how many texts each term is: those indexed, and those read that no pass has indexed yet."""
     terms = {address: key_terms(grain) for address, grain in read.items() if grain.namespace == namespace}
     return {
-        term: len({*addresses, *(address for address, held in terms.items() if term in held)})
-        for term, addresses in holders.items()
+        term: held.count + len({address for address, found in terms.items() if term in found} - set(held.addresses))
+        for term, held in holders.items()
     }

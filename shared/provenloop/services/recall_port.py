@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from provenloop.domain.names import MemoryId
-from provenloop.domain.records import RecallRow, TermRow
+from provenloop.domain.records import RecallRow, TermRow, TermSegment
 from provenloop.domain.rollup import AskDay, AssemblyDay, ReadDays
 
 
@@ -18,6 +18,9 @@ class RecallReader(Protocol):
 
     def term_rows(self, memory: MemoryId, terms: Iterable[str]) -> Mapping[str, TermRow]:
         """The stored ones among the terms (digests)."""
+
+    def term_segments(self, memory: MemoryId, term: str, limit: int) -> tuple[TermSegment, ...]:
+        """The last ``limit`` segments of a term (digest), the last one first."""
 
     def ask_window(self, memory: MemoryId, question: str, first_day: str, last_day: str) -> tuple[AskDay, ...]:
         """The days of one question (the address of its grain), both ends included, in order."""

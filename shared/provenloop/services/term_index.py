@@ -1,8 +1,9 @@
 """The index of terms: which texts of a namespace hold a term, and which facts a relation.
 
-Written by the pass from what was committed since the last analyzed one, so capturing costs nothing for it. Putting a
-grain into a row where it stands already changes nothing: a pass that crashed may index again. Rows hold addresses
-under digests made with the memory's key, never text; whether a grain still holds is asked of the grain itself.
+Written by the pass from what was committed since the last analyzed one, so capturing costs nothing for it. A pass that
+crashed may index again: a grain that stands in the row already is left, one that stands in a segment is named twice and
+read once. Rows hold addresses under digests made with the memory's key, never text; whether a grain still holds is
+asked of the grain itself.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from provenloop.domain.errors import BusyError
 from provenloop.domain.grain import Grain, text_of
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recallable import RECALLED_KINDS, key_terms
-from provenloop.domain.records import MAX_TERM_GRAINS, TermRow
+from provenloop.domain.records import TERM_ROW_GRAINS, TERM_SEGMENT_GRAINS, TermRow, TermSegment
 from provenloop.domain.text import normalise_relation
 from provenloop.services.ports import Put, Remove, Replace, Store, Write, WriteRefusedError
 
 #: Changes that may give a grain text it did not have.
 _TEXT_OPS: frozenset[ChangeOp] = frozenset({"add", "revive", "change", "restore"})
 _GRAINS_A_STEP = 100
-_ROWS_A_STEP = 90
+#: Each may spill into a few segments.
+_ROWS_A_STEP = 20
 _MAX_ROUNDS = 6
 _Changing = Callable[[TermRow, Sequence[str]], Iterator[Write]]
 
@@ -63,7 +65,13 @@ def drop_texts(store: Store, memory: MemoryId, addresses: Addresses, grains: Ite
     Raises:
         BusyError: others kept changing the same rows; it may be done again.
     """
-    _change_rows(store, memory, _by_key(addresses, list(grains)), now, _without)
+    wanted = _by_key(addresses, list(grains))
+    _change_rows(store, memory, wanted, now, _without)
+    for key, row in store.term_rows(memory, wanted).items():
+        for _ in range(_MAX_ROUNDS):
+            writes = list(_segments_without(store, memory, row, wanted[key]))
+            if not writes or _is_written(store, memory, writes[:_ROWS_A_STEP], now):
+                break
 
 
 def _by_key(addresses: Addresses, grains: Sequence[Grain]) -> Mapping[str, list[str]]:
@@ -106,8 +114,12 @@ def _with(row: TermRow, addresses: Sequence[str]) -> Iterator[Write]:
     new = [address for address in addresses if address not in row.addresses]
     if not new:
         return
-    kept = (*reversed(new), *row.addresses)[:MAX_TERM_GRAINS]
-    after = replace(row, addresses=kept, rev=row.rev + 1)
+    kept, segments = (*reversed(new), *row.addresses), row.segments
+    while len(kept) > TERM_ROW_GRAINS:
+        segments += 1
+        yield Put(TermSegment(row.term, segments, kept[-TERM_SEGMENT_GRAINS:]))
+        kept = kept[:-TERM_SEGMENT_GRAINS]
+    after = replace(row, addresses=kept, segments=segments, rev=row.rev + 1)
     yield Put(after) if row.rev == 0 else Replace(after, expected=row.rev)
 
 
@@ -115,8 +127,16 @@ def _without(row: TermRow, addresses: Sequence[str]) -> Iterator[Write]:
     kept = tuple(address for address in row.addresses if address not in addresses)
     if kept == row.addresses:
         return
-    yield (
-        Replace(replace(row, addresses=kept, rev=row.rev + 1), expected=row.rev)
-        if kept
-        else Remove(row, expected=row.rev)
-    )
+    after = replace(row, addresses=kept, rev=row.rev + 1)
+    is_empty = not kept and not row.segments
+    yield Remove(row, expected=row.rev) if is_empty else Replace(after, expected=row.rev)
+
+
+def _segments_without(store: Store, memory: MemoryId, row: TermRow, addresses: Sequence[str]) -> Iterator[Write]:
+    """What takes addresses out of the earlier segments of a term, however many there are."""
+    for segment in store.term_segments(memory, row.term, row.segments) if row.segments else ():
+        kept = tuple(address for address in segment.addresses if address not in addresses)
+        if not kept:
+            yield Remove(segment, expected=segment.rev)
+        elif kept != segment.addresses:
+            yield Replace(replace(segment, addresses=kept, rev=segment.rev + 1), expected=segment.rev)

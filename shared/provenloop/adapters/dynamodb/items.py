@@ -41,6 +41,7 @@ from provenloop.domain.records import (
     Replay,
     Run,
     TermRow,
+    TermSegment,
     Token,
     Undo,
 )
@@ -164,6 +165,7 @@ FORMS: tuple[Form, ...] = (
     Form("assembly_day", AssemblyDay, lambda row: keys.assembly_day(row.day), "INDEX", "rev", _ttl_of_day),
     Form("read_days", ReadDays, lambda row: keys.read_days(row.address), "INDEX", "rev", _ttl_of_reads),
     Form("term", TermRow, lambda row: keys.term(row.term), "INDEX", "rev"),
+    Form("term_segment", TermSegment, lambda row: keys.term_segment(row.term, row.n), "INDEX", "rev"),
     Form(
         "recall",
         RecallRow,

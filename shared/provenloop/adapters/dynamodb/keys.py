@@ -183,6 +183,16 @@ def term(digest: str) -> str:
     return f"W#{digest}"
 
 
+def term_segment(digest: str, n: int) -> str:
+    """Sort key of earlier grains that hold a term."""
+    return f"{term_segments(digest)}{number(n)}"
+
+
+def term_segments(digest: str) -> str:
+    """What the sort keys of all segments of a term begin with."""
+    return f"{term(digest)}#"
+
+
 def recall(at: int, recall_id: str) -> str:
     """Sort key of one recall."""
     return f"{RECALL_PREFIX}{instant(at)}#{recall_id}"

@@ -11,7 +11,7 @@ from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.rows import Row
 from provenloop.domain.errors import IntegrityError
 from provenloop.domain.names import MemoryId
-from provenloop.domain.records import RecallRow, TermRow
+from provenloop.domain.records import RecallRow, TermRow, TermSegment
 from provenloop.domain.rollup import AskDay, AskDayId, AssemblyDay, AssemblyDayId, ReadDays, ReadDaysId, RowId
 
 T = TypeVar("T")
@@ -25,6 +25,12 @@ class RecallRows:
     def term_rows(self, memory: MemoryId, terms: Iterable[str]) -> Mapping[str, TermRow]:
         """See ``RecallReader``."""
         return {row.term: row for row in _every(self._index_rows(memory, map(keys.term, terms)), TermRow)}
+
+    def term_segments(self, memory: MemoryId, term: str, limit: int) -> tuple[TermSegment, ...]:
+        """See ``RecallReader``."""
+        prefix = Row.sk.startswith(keys.term_segments(term))
+        rows = table.query(partition(memory, "INDEX"), prefix, forward=False, limit=limit)
+        return tuple(_every(rows, TermSegment))
 
     def ask_window(self, memory: MemoryId, question: str, first_day: str, last_day: str) -> tuple[AskDay, ...]:
         """See ``RecallReader``."""
