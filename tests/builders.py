@@ -28,6 +28,7 @@ from provenloop.domain.events import (
 )
 from provenloop.domain.grain import Grain
 from provenloop.domain.names import MemoryId
+from provenloop.domain.policy import CLOSED, Policy
 from provenloop.domain.principal import Principal, PrincipalKind, Scope
 from provenloop.domain.recommendation import Recommendation
 from provenloop.services import apply_change, audit_trail, findings_read, ingest, memories, review, roll_back
@@ -174,6 +175,7 @@ class Desk:
     principal: Principal = ADMIN
     memory: MemoryId = MEMORY
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    policy: Policy = CLOSED
 
     def open(self) -> Desk:
         """Make the memory."""
@@ -196,10 +198,10 @@ class Desk:
         return [answer["status"] for answer in self.record(*events, key=key)["events"]]
 
     def run(self, *, at: int | None = None, **options: Any) -> dict[str, Any]:
-        """Run a pass, at ``at`` if given."""
+        """Run a pass, at ``at`` if given, under the desk's policy."""
         self.now = self.now if at is None else at
         call = self.call()
-        return run_pass(self.store, call, PassOptions(**options), run_id=f"run-{call.request_id}")
+        return run_pass(self.store, call, PassOptions(**options), run_id=f"run-{call.request_id}", policy=self.policy)
 
     def queue(self, status: str = "pending", **filters: Any) -> list[dict[str, Any]]:
         """The review queue's first page of one status, ``open`` or ``all``."""

@@ -13,7 +13,7 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-FOREIGN = ("AWS_", "POWERTOOLS_", "PROVENLOOP_")
+FOREIGN = ("AWS_", "POLICY_", "POWERTOOLS_", "PROVENLOOP_")
 FAKE_AWS = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",

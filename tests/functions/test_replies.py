@@ -44,6 +44,7 @@ def test_every_operation_answers_as_promised(api: Api) -> None:
     assert asked(api, "show_run", {**MEMORY, "run": ran["run"]}) == ran
     asked(api, "loop_health")
     asked(api, "list_analyzers")
+    asked(api, "show_policy")
     asked(api, "configure", body={"analyzer": "loop.goal_stagnation", "enabled": True, **BECAUSE})
     lesson, conflict = asked(api, "list_recommendations")["recommendations"]
     at_lesson, at_conflict = ({**MEMORY, "id": row["id"]} for row in (lesson, conflict))

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from provenloop.domain.errors import IdempotencyMismatchError, TooLargeError, UnavailableError
+from provenloop.domain.policy import TelemetryMode
 from provenloop.domain.use_events import AssemblyReport, RecallReport, Report
 from provenloop.services import ingest, recall
-from provenloop.services.record_use import Telemetry, TelemetryMode
+from provenloop.services.record_use import Telemetry
 from tests.builders import MEMORY, Desk, addresses, make_fact, make_observation
 from tests.faults import Fault, FaultLayer, Kind
 

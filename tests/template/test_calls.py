@@ -181,6 +181,7 @@ def _work(runner: httpx.Client) -> None:
     for rest in (
         "loop/health",
         "loop/telemetry",
+        "loop/policy",
         "loop/analyzers",
         f"loop/runs/{run}",
         f"grains/{fact['address']}",

@@ -6,6 +6,7 @@ import pytest
 
 from provenloop.adapters.dynamodb import keys
 from provenloop.domain.names import MemoryId
+from provenloop.entry.local.account import ACCOUNT, REGION
 from tests.template.reading import FUNCTIONS, TEMPLATE
 from tests.template.rights import CHANGES, READS, TABLE_ARN, allows, statements
 
@@ -92,10 +93,11 @@ EXPECTED_INDEXES = {
     "loop_api": frozenset({"queue"}),
     "dispatch": frozenset({"due"}),
 }
+BOOTSTRAP_TOKEN = ("secretsmanager:GetSecretValue", "Secret")
+HOST_POLICY = ("ssm:GetParameter", "Policy")
 OTHER_RIGHTS = {
-    **dict.fromkeys(
-        ("ingest", "analyze", "apply", "loop_api"), frozenset({("secretsmanager:GetSecretValue", "Secret")})
-    ),
+    **dict.fromkeys(("ingest", "analyze", "loop_api"), frozenset({BOOTSTRAP_TOKEN, HOST_POLICY})),
+    "apply": frozenset({BOOTSTRAP_TOKEN}),
     "dispatch": frozenset({("sqs:SendMessage", "PassQueue")}),
 }
 
@@ -182,6 +184,7 @@ def test_a_function_has_a_role_of_its_own(folder: str) -> None:
 _ARNS = {
     "Secret": TEMPLATE.attribute("BootstrapSecret", "Id"),
     "PassQueue": TEMPLATE.attribute("PassQueue", "Arn"),
+    "Policy": f"arn:aws:ssm:{REGION}:{ACCOUNT}:parameter",
 }
 
 

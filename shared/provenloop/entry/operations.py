@@ -163,6 +163,10 @@ OPERATIONS: tuple[Operation, ...] = (
         "List analyzers with their parameters.", "AnalyzersReply",
     ),
     Operation(
+        "show_policy", "loop_api", "GET", f"{MEMORY}/loop/policy", ("read",),
+        "Show the host policy in force, and what is wrong with it.", "PolicyReply",
+    ),
+    Operation(
         "configure", "loop_api", "POST", f"{MEMORY}/loop/config", ("admin",),
         "Switch analyzers, set their parameters, raise floors, restrict namespaces.", "ConfigReply", ConfigRequest,
     ),

@@ -20,18 +20,21 @@ PASS_QUEUE_URL = "PROVENLOOP_PASS_QUEUE_URL"
 BOOTSTRAP_SECRET = "PROVENLOOP_BOOTSTRAP_SECRET"
 NOW = "PROVENLOOP_NOW"
 DEV_TOKEN = "PROVENLOOP_DEV_TOKEN"
+POLICY_PARAMETER = "POLICY_PARAMETER"
+POLICY_FILE = "POLICY_FILE"
 
 #: What the template sets for every function.
 TEMPLATE_VARIABLES: tuple[str, ...] = (
     TABLE,
     PASS_QUEUE_URL,
     BOOTSTRAP_SECRET,
+    POLICY_PARAMETER,
     "POWERTOOLS_SERVICE_NAME",
     "POWERTOOLS_METRICS_NAMESPACE",
     "POWERTOOLS_LOG_LEVEL",
 )
 #: What only a local stack or a test sets; the template never does.
-LOCAL_VARIABLES: tuple[str, ...] = (NOW, DEV_TOKEN)
+LOCAL_VARIABLES: tuple[str, ...] = (NOW, DEV_TOKEN, POLICY_FILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,16 @@ class Settings:
     def dev_token(self) -> str | None:
         """The bootstrap admin token of a local stack, instead of the secret."""
         return self.values.get(DEV_TOKEN) or None
+
+    @property
+    def policy_parameter(self) -> str | None:
+        """Name of the SSM parameter that holds the host policy; None where the installation has none."""
+        return self.values.get(POLICY_PARAMETER) or None
+
+    @property
+    def policy_file(self) -> str | None:
+        """Path of the file that holds the host policy of a local stack, instead of the parameter."""
+        return self.values.get(POLICY_FILE) or None
 
     def _need(self, name: str) -> str:
         value = self.values.get(name)

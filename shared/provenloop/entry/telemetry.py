@@ -30,6 +30,11 @@ def log_outcome(operation: str, outcome: str, **context: Any) -> None:
     _logger.info("done", extra=_present(operation=operation, outcome=outcome, **context))
 
 
+def log_warning(what: str, **context: Any) -> None:
+    """One line for what an operator should look at; nothing failed for it."""
+    _logger.warning(what, extra=_present(**context))
+
+
 def log_error(operation: str, error: BaseException, *, detail: str | None = None, **context: Any) -> None:
     """One line for an error that nobody outside is told about: its type and place, and ``detail`` if it is ours."""
     place = _place_of(error.__traceback__)

@@ -12,12 +12,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
+from provenloop.domain.policy import HostPolicy, TelemetryMode
 from provenloop.entry import clock
 from provenloop.entry.credentials import Credentials
+from provenloop.entry.policies import CACHE_MS, Policies
 from provenloop.entry.settings import Settings, read_settings
-from provenloop.services.ports import Entropy, PassQueue, Store, TokenStore, WakeIndex
-from provenloop.services.record_use import TelemetryMode
+from provenloop.services.ports import Entropy, PassQueue, PolicySource, Store, TokenStore, WakeIndex
 
 _FIRST_PAUSE_S = 0.025
 _LONGEST_PAUSE_S = 0.8
@@ -49,7 +51,22 @@ class Wiring:
     @property
     def telemetry(self) -> TelemetryMode:
         """How uses of memory are recorded."""
-        return "aggregate"
+        return self.policy.policy.telemetry
+
+    @property
+    def policy(self) -> HostPolicy:
+        """The host policy in force."""
+        return self._policies.current(self.now())
+
+    @cached_property
+    def _policies(self) -> Policies:
+        if self.settings.policy_file is not None:
+            return Policies(_policy_file(self.settings.policy_file), cache_ms=0)
+        if self.settings.policy_parameter is None:
+            return Policies(None)
+        from provenloop.adapters.policy_source import ParameterPolicy
+
+        return Policies(ParameterPolicy(self.settings.policy_parameter), cache_ms=CACHE_MS)
 
     @cached_property
     def store(self) -> Store:
@@ -90,6 +107,12 @@ class Wiring:
         from provenloop.adapters.secrets import read_secret
 
         return read_secret(self.settings.bootstrap_secret)
+
+
+def _policy_file(path: str) -> PolicySource:
+    from provenloop.adapters.policy_source import FilePolicy
+
+    return FilePolicy(Path(path))
 
 
 def jittered_pause(number: int) -> None:

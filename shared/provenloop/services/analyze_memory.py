@@ -17,6 +17,7 @@ from provenloop.domain.address import Addresses
 from provenloop.domain.checkpoint import Watch
 from provenloop.domain.commit import Change, Heads
 from provenloop.domain.errors import IdempotencyMismatchError
+from provenloop.domain.policy import CLOSED, Policy
 from provenloop.domain.recallable import RECALLED_KINDS
 from provenloop.domain.records import Due
 from provenloop.services.aging import Aging
@@ -60,13 +61,20 @@ def never_spent() -> bool:
 
 
 def run_pass(
-    store: Store, call: Call, options: PassOptions, *, run_id: str, spent: Callable[[], bool] = never_spent
+    store: Store,
+    call: Call,
+    options: PassOptions,
+    *,
+    run_id: str,
+    spent: Callable[[], bool] = never_spent,
+    policy: Policy = CLOSED,
 ) -> dict[str, Any]:
     """Run one pass, or skip it. A skip is success. A request sent again with its Idempotency-Key (and so the same
     ``run_id``) is answered with the outcome of the pass it ran.
 
     Args:
         spent: whether the time for this pass is used up; asked between groups, and the pass then ends in good order.
+        policy: the host's.
 
     Returns:
         The outcome: what was new, found, stored, refreshed and expired, which analyzers ran, the watermark, the usage.
@@ -94,7 +102,7 @@ def run_pass(
         leased = take_lease(store, call.memory, heads.folds, run_id, call.now) if is_free else None
         if leased is None:
             return _skipped(heads, "busy", new, run_id, used)
-        settings = settings_of(ANALYZERS, config, CAPABILITIES)
+        settings = settings_of(ANALYZERS, config, CAPABILITIES, policy)
         try:
             return _run(Pass(store, call, options, run_id, spent, used), replace(heads, folds=leased), settings)
         except LeaseLostError:

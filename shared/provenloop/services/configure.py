@@ -18,6 +18,7 @@ from provenloop.domain.audit import ChainEnd, ChainHead, Note, author_of, head_a
 from provenloop.domain.canonical import canonical_json, sha256_hex
 from provenloop.domain.errors import BusyError, InvalidInputError, NotFoundError
 from provenloop.domain.memory_config import AnalyzerConfig, MemoryConfig
+from provenloop.domain.policy import CLOSED, Policy
 from provenloop.domain.recommendation import Severity, family_of
 from provenloop.domain.records import Due
 from provenloop.services.call import Call
@@ -50,7 +51,9 @@ class ConfigChange:
     passes_enabled: bool | None = None
 
 
-def configure(store: Store, call: Call, change: ConfigChange, because: str | None = None) -> dict[str, Any]:
+def configure(
+    store: Store, call: Call, change: ConfigChange, because: str | None = None, policy: Policy = CLOSED
+) -> dict[str, Any]:
     """Change the memory's configuration. A change that changes nothing writes nothing.
 
     Returns:
@@ -70,11 +73,11 @@ def configure(store: Store, call: Call, change: ConfigChange, because: str | Non
         before = store.memory_config(call.memory)
         after = _changed(before, change, analyzer)
         if after == before:
-            return _answer(before)
+            return _answer(before, policy)
         after = replace(after, rev=before.rev + 1)
         with suppress(WriteRefusedError):
             store.transact(call.memory, list(_writes(store, call, before, after, because)), call.now)
-            return _answer(after)
+            return _answer(after, policy)
     raise BusyError("others keep changing the configuration; try again")
 
 
@@ -136,9 +139,9 @@ def _changed_analyzer(own: AnalyzerConfig, change: ConfigChange, analyzer: Analy
     )
 
 
-def _answer(config: MemoryConfig) -> dict[str, Any]:
+def _answer(config: MemoryConfig, policy: Policy) -> dict[str, Any]:
     return {
         "rev": config.rev,
         "passes_enabled": config.passes_enabled,
-        "analyzers": [shown(setting) for setting in settings_of(ANALYZERS, config, CAPABILITIES)],
+        "analyzers": [shown(setting) for setting in settings_of(ANALYZERS, config, CAPABILITIES, policy)],
     }

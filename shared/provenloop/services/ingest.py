@@ -18,6 +18,7 @@ from provenloop.domain.commit import Change, LogEntry, LogHead, count_new
 from provenloop.domain.errors import BusyError, InvalidInputError, TooLargeError
 from provenloop.domain.events import MAX_AHEAD_MS, Event, StatedEvent, SupersedeEvent, occurred_at_of, texts_of
 from provenloop.domain.injected import carries_marker
+from provenloop.domain.policy import TelemetryMode
 from provenloop.domain.prepare import Prepared, prepare
 from provenloop.domain.records import Replay
 from provenloop.domain.use_events import Report
@@ -26,7 +27,6 @@ from provenloop.services.call import Call
 from provenloop.services.log_number import given_back_if_refused, next_slot
 from provenloop.services.memories import require_heads, unknown_memory
 from provenloop.services.ports import Put, Reservation, Store, Write, WriteRefusedError
-from provenloop.services.record_use import TelemetryMode
 from provenloop.services.replay import replay_of, require_same_body
 from provenloop.services.use_reports import Reported, Reports, ignored_reports, returned_of
 

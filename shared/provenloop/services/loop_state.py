@@ -7,23 +7,25 @@ from typing import Any
 from provenloop.analyzers import ANALYZERS
 from provenloop.domain.errors import NotFoundError
 from provenloop.domain.instants import format_instant
+from provenloop.domain.policy import CLOSED, HostPolicy, Policy
 from provenloop.domain.recommendation import DAY_MS
 from provenloop.services.call import Call
 from provenloop.services.memories import require_heads
 from provenloop.services.pass_gate import new_at_most
 from provenloop.services.pass_settings import CAPABILITIES, settings_of, shown
+from provenloop.services.policy import told
 from provenloop.services.ports import Store
 
 STALE_AFTER_MS = 7 * DAY_MS
 STALE_GRAINS = 100
 
 
-def health(store: Store, call: Call) -> dict[str, Any]:
+def health(store: Store, call: Call, host: HostPolicy | None = None) -> dict[str, Any]:
     """Watermarks, what waits, and what went wrong.
 
     Returns:
         ``{stale, last_run_at, new_grains, new_error_events, seq, folded, analyzed, holes, holes_dropped, set_aside,
-        next_due_at, namespaces}``.
+        next_due_at, namespaces, policy: {state, faults}}``; where the host policy does not hold, ``faults`` say why.
 
     Raises:
         ScopeDeniedError, NotFoundError.
@@ -46,6 +48,7 @@ def health(store: Store, call: Call) -> dict[str, Any]:
         "set_aside": list(folds.set_aside),
         "next_due_at": _shown(heads.timer.due_at),
         "namespaces": sorted(heads.log.namespaces),
+        "policy": told(HostPolicy() if host is None else host),
     }
 
 
@@ -53,7 +56,7 @@ def _shown(at: int | None) -> str | None:
     return None if at is None else format_instant(at)
 
 
-def analyzers(store: Store, call: Call) -> dict[str, Any]:
+def analyzers(store: Store, call: Call, policy: Policy = CLOSED) -> dict[str, Any]:
     """Every analyzer's manifest and how it is set in this memory, in the order in which a pass runs them.
 
     Raises:
@@ -62,7 +65,7 @@ def analyzers(store: Store, call: Call) -> dict[str, Any]:
     call.require("read")
     require_heads(store, call.memory)
     config = store.memory_config(call.memory)
-    return {"analyzers": [shown(setting) for setting in settings_of(ANALYZERS, config, CAPABILITIES)]}
+    return {"analyzers": [shown(setting) for setting in settings_of(ANALYZERS, config, CAPABILITIES, policy)]}
 
 
 def show_run(store: Store, call: Call, run_id: str) -> dict[str, Any]:

@@ -1,13 +1,16 @@
-"""What each analyzer runs with in one memory: the manifest's defaults, as the memory's configuration restricts them."""
+"""What each analyzer runs with in one memory: the manifest's defaults, as host policy and memory configuration restrict
+them. Where the two disagree, the stricter one holds; only the policy grants.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 
-from provenloop.analyzers.contract import Analyzer, Parameters
+from provenloop.analyzers.contract import Analyzer, Manifest, Parameters
 from provenloop.domain.canonical import canonical_json, sha256_hex
 from provenloop.domain.memory_config import AnalyzerConfig, MemoryConfig
+from provenloop.domain.policy import CLOSED, Grant, Policy
 from provenloop.domain.recommendation import Severity, family_of, severity_rank
 
 #: What an installation has of the ``needs`` of manifests.
@@ -17,10 +20,11 @@ _VERSION_CHARS = 16
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One analyzer as it runs in one memory. ``skip_reason`` says why it does not run at all.
+    """One analyzer as it runs in one memory. ``skip_reason`` says why it does not run at all, ``grants`` what the host
+    policy lets it have applied by itself.
 
-    ``version`` names everything but the floor, which decides about proposing and not about finding: where it differs
-    from the one a memory was analyzed with, every group has to be looked at anew.
+    ``version`` names all of it: where it differs from the one a memory was analyzed with, every group has to be looked
+    at anew, and what waits is held against the policy once more.
     """
 
     analyzer: Analyzer
@@ -29,6 +33,7 @@ class Setting:
     namespaces: tuple[str, ...]
     skip_reason: str | None
     version: str
+    grants: tuple[Grant, ...] = ()
 
     @property
     def family(self) -> str:
@@ -45,43 +50,52 @@ class Setting:
 
 
 def settings_of(
-    analyzers: Sequence[Analyzer], config: MemoryConfig, capabilities: frozenset[str]
+    analyzers: Sequence[Analyzer], config: MemoryConfig, capabilities: frozenset[str], policy: Policy = CLOSED
 ) -> tuple[Setting, ...]:
     """The settings in the order in which a pass runs them.
 
     Args:
         capabilities: what this installation has of the ``needs`` of manifests, such as ``telemetry``.
+        policy: the host's; it can take the capability ``telemetry`` away.
     """
-    return tuple(_setting(analyzer, config, capabilities) for analyzer in analyzers)
+    held = capabilities - {"telemetry"} if policy.telemetry == "off" else capabilities
+    return tuple(_setting(analyzer, config, held, policy) for analyzer in analyzers)
 
 
-def _setting(analyzer: Analyzer, config: MemoryConfig, capabilities: frozenset[str]) -> Setting:
-    manifest = analyzer.manifest
-    own = config.analyzers.get(family_of(manifest.id), AnalyzerConfig())
-    parameters = {**manifest.defaults(), **own.parameters}
-    skip_reason = _skip_reason(own.enabled if own.enabled is not None else manifest.default_on, manifest.needs,
-                               capabilities)  # fmt: skip
-    return Setting(
+def _setting(analyzer: Analyzer, config: MemoryConfig, capabilities: frozenset[str], policy: Policy) -> Setting:
+    manifest, family = analyzer.manifest, family_of(analyzer.manifest.id)
+    own = config.analyzers.get(family, AnalyzerConfig())
+    setting = Setting(
         analyzer=analyzer,
-        parameters=parameters,
-        severity_floor=own.severity_floor or "info",
+        parameters={**manifest.defaults(), **own.parameters},
+        severity_floor=max(own.severity_floor or "info", policy.floor_of(family, manifest.trust), key=severity_rank),
         namespaces=own.namespaces,
-        skip_reason=skip_reason,
-        version=_version(manifest.id, parameters, own.namespaces, skip_reason),
+        skip_reason=_skip_reason(manifest, own, capabilities, policy),
+        version="",
+        grants=policy.grants_to(family),
     )
+    return replace(setting, version=_version(setting))
 
 
-def _skip_reason(is_enabled: bool, needs: Sequence[str], capabilities: frozenset[str]) -> str | None:  # noqa: FBT001
-    missing = [need for need in needs if need not in capabilities]
-    if not is_enabled:
+def _skip_reason(manifest: Manifest, own: AnalyzerConfig, capabilities: frozenset[str], policy: Policy) -> str | None:
+    if not (manifest.default_on if own.enabled is None else own.enabled):
         return "disabled"
+    if policy.denies(family_of(manifest.id), manifest.trust):
+        return "denied by host policy"
+    missing = [need for need in manifest.needs if need not in capabilities]
     return f"missing capability: {', '.join(missing)}" if missing else None
 
 
-def _version(
-    analyzer_id: str, parameters: Mapping[str, object], namespaces: Sequence[str], skip_reason: str | None
-) -> str:
-    parts = [analyzer_id, dict(parameters), sorted(namespaces), skip_reason or ""]
+def _version(setting: Setting) -> str:
+    """Where nothing is granted and nothing held back, the same as without either."""
+    parts: list[object] = [
+        setting.analyzer.manifest.id,
+        dict(setting.parameters),
+        sorted(setting.namespaces),
+        setting.skip_reason or "",
+    ]
+    if setting.grants or setting.severity_floor != "info":
+        parts += [[asdict(grant) for grant in setting.grants], setting.severity_floor]
     return sha256_hex(canonical_json(parts))[:_VERSION_CHARS]
 
 

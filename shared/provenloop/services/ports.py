@@ -330,3 +330,14 @@ class PassQueue(Protocol):
 
     def send(self, memory: MemoryId, now: int) -> None:
         """Ask for one pass over the memory."""
+
+
+class PolicySource(Protocol):
+    """Where the operator of the installation keeps its policy."""
+
+    def read(self) -> str:
+        """The text of the policy as it is now.
+
+        Raises:
+            LoopError: it cannot be read; the message says why, and is safe to show.
+        """

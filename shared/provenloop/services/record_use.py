@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.commit import Change, LogEntry, LogHead
 from provenloop.domain.errors import LoopError
 from provenloop.domain.grain import Grain, GrainDraft
+from provenloop.domain.policy import TelemetryMode
 from provenloop.domain.recallable import RECALLED_KINDS
 from provenloop.domain.records import RecallRow
 from provenloop.services.call import Call
 from provenloop.services.log_number import NOT_WRITTEN, next_slot
 from provenloop.services.ports import Put, Reservation, Store, Write, WriteRefusedError
 
-TelemetryMode = Literal["off", "aggregate", "full"]
 BY = "telemetry"
 MAX_READS = 100
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from provenloop.domain.grain import Grain, text_of
 from provenloop.domain.instants import days_before, utc_day
+from provenloop.domain.policy import TelemetryMode
 from provenloop.domain.rollup import ReadDays
 from provenloop.services.call import Call
 from provenloop.services.grain_read import shown
 from provenloop.services.memories import require_heads
 from provenloop.services.ports import Store
-from provenloop.services.record_use import TelemetryMode
 
 WINDOW_DAYS = 30
 MAX_ROWS = 200

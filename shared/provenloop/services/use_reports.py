@@ -13,10 +13,11 @@ from provenloop.domain.address import Addresses
 from provenloop.domain.commit import Change
 from provenloop.domain.errors import TooLargeError
 from provenloop.domain.grain import Grain
+from provenloop.domain.policy import TelemetryMode
 from provenloop.domain.records import RecallRow
 from provenloop.domain.use_events import AssemblyReport, RecallReport, Report
 from provenloop.services.ports import Failure, Put, Write
-from provenloop.services.record_use import TelemetryMode, question_grain, reads_of
+from provenloop.services.record_use import question_grain, reads_of
 
 MAX_RETURNED = 500
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.parity.runner.scenarios import Step
 from tests.parity.runner.served import NotServedError, short
 
 _OPTIONS = ("min_new", "min_new_errors", "if_stale", "full_sweep")
+_POLICIES = ("policy", "policy_text", "policy_path")
 _COUNTS = ("outcome", "skip_reason", "new_grains", "new_error_events", "proposed", "deduped", "stored", "auto_applied")
 _ABSENT = "no such card"
 
@@ -19,16 +21,31 @@ _ABSENT = "no such card"
 def run(drive: Drive, number: int, step: Step) -> Said | None:
     """A ``run`` step."""
     for name in step:
-        if name not in (*_OPTIONS, "op", "at"):
+        if name not in (*_OPTIONS, *_POLICIES, "op", "at"):
             raise NotServedError(f"{name} of a pass")
     body = {name: step[name] for name in _OPTIONS if name in step}
-    answer = drive.api.send("POST", "/loop/run", drive.times[number][0], drive.who, body)
+    at = drive.times[number][0]
+    fault = drive.api.govern(_policy(drive, step), at, drive.who)
+    if fault is not None:
+        # The original refuses the pass; here it would run under the closed policy, and health would say why.
+        return {"error": fault}
+    answer = drive.api.send("POST", "/loop/run", at, drive.who, body)
+    drive.api.govern(drive.policy, at, drive.who)
     if answer.refused:
         return {"error": answer.refused}
     return {
         **{name: answer.body[name] for name in _COUNTS},
         "analyzers_skipped": {short(skip["id"]): skip["reason"] for skip in answer.body["analyzers_skipped"]},
     }
+
+
+def _policy(drive: Drive, step: Step) -> str | None:
+    """The policy of one pass; of a path that leads nowhere, none."""
+    if "policy_path" in step:
+        return None
+    if "policy" in step:
+        return json.dumps(step["policy"])
+    return str(step.get("policy_text", drive.policy))
 
 
 def config(drive: Drive, number: int, step: Step) -> Said | None:
@@ -62,9 +79,8 @@ def decide(drive: Drive, number: int, step: Step) -> Said | None:
 
 def open_as(drive: Drive, number: int, step: Step) -> Said | None:
     """An ``open`` step: another actor, principal or namespace."""
-    del number
-    if step.get("telemetry"):
-        raise NotServedError("telemetry by policy")
+    if "telemetry" in step:
+        drive.watch(step["telemetry"], drive.times[number][0])
     drive.ns = step.get("ns") or drive.ns
     if "actor" in step:
         drive.who = replace(drive.who, label=step["actor"])

@@ -82,6 +82,19 @@ class MemoryApi:
         asked = self._memory + path + (f"?{urlencode(query)}" if query else "")
         return self._ask(token.body["secret"], method, asked, body)
 
+    def govern(self, policy: str | None, at: int, who: Asker) -> str | None:
+        """Put a host policy in place, or take it away; the code of what is wrong with it."""
+        file = self._stack.policy_file
+        if file is None:
+            raise AssertionError("the stack has no place for a policy")
+        if policy is None:
+            file.unlink(missing_ok=True)
+        else:
+            file.write_text(policy, encoding="utf-8")
+        reader = Asker(who.label) if "read" not in who.scopes else who
+        faults = self.send("GET", "/loop/policy", at, reader).body["faults"]
+        return str(faults[0]["code"]) if faults else None
+
     def queue(self, at: int, who: Asker) -> list[dict[str, Any]]:
         """Every recommendation of every status, in queue order. The reader may be any principal."""
         reader = Asker(who.label) if "read" not in who.scopes else who

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 
 from provenloop.entry.local.stack import LocalStack
 from tests.parity.runner.api import BOOTSTRAP
@@ -22,7 +25,10 @@ _QUIET = {"POWERTOOLS_LOG_LEVEL": "CRITICAL", "POWERTOOLS_METRICS_DISABLED": "tr
 
 def new_stack() -> LocalStack:
     """The whole system in this process, not started."""
-    return LocalStack(ROOT, dev_token=BOOTSTRAP, now_ms=T0_MS, variables=_QUIET, seed="parity")
+    folder = mkdtemp(prefix="parity-")
+    atexit.register(rmtree, folder, ignore_errors=True)
+    policy = Path(folder) / "policy.json"
+    return LocalStack(ROOT, dev_token=BOOTSTRAP, now_ms=T0_MS, policy_file=policy, variables=_QUIET, seed="parity")
 
 
 def judge_folder(stack: LocalStack, folder: Path, differences: Differences | None = None) -> Iterator[Judgement]:

@@ -116,7 +116,8 @@ def _run_id(current: Wiring, call: Call) -> str:
 
 
 def _pass(current: Wiring, call: Call, options: PassOptions, is_spent: Callable[[], bool]) -> dict[str, Any]:
-    outcome = run(current.store, call, options, run_id=_run_id(current, call), spent=is_spent)
+    policy = current.policy.policy
+    outcome = run(current.store, call, options, run_id=_run_id(current, call), spent=is_spent, policy=policy)
     count("PassesRun" if outcome["outcome"] == "ran" else "PassesSkipped", 1)
     count("FindingsStored", outcome["stored"])
     return outcome

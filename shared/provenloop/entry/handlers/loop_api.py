@@ -27,6 +27,7 @@ from provenloop.services import (
     tokens,
 )
 from provenloop.services import configure as configuring
+from provenloop.services import policy as host_policy
 from provenloop.services import recall as recall_service
 from provenloop.services.configure import ConfigChange
 from provenloop.services.record_use import Telemetry
@@ -154,7 +155,7 @@ def show_run(request: Request) -> Reply:
 
 def loop_health(request: Request) -> Reply:
     """How far the loop of the memory is."""
-    return json_reply(loop_state.health(request.wiring.store, request.call))
+    return json_reply(loop_state.health(request.wiring.store, request.call, request.wiring.policy))
 
 
 def show_telemetry(request: Request) -> Reply:
@@ -165,14 +166,21 @@ def show_telemetry(request: Request) -> Reply:
 
 def list_analyzers(request: Request) -> Reply:
     """The analyzers' manifests, and how they are set in the memory."""
-    return json_reply(loop_state.analyzers(request.wiring.store, request.call))
+    policy = request.wiring.policy.policy
+    return json_reply(loop_state.analyzers(request.wiring.store, request.call, policy))
+
+
+def show_policy(request: Request) -> Reply:
+    """The host policy in force, and its faults."""
+    return json_reply(host_policy.show_policy(request.wiring.store, request.call, request.wiring.policy))
 
 
 def configure(request: Request) -> Reply:
     """Change how the memory is analyzed."""
     body = request.body_as(ConfigRequest)
     change = ConfigChange(**{name: getattr(body, name) for name in ConfigRequest.model_fields if name != "because"})
-    return json_reply(configuring.configure(request.wiring.store, request.call, change, body.because))
+    policy = request.wiring.policy.policy
+    return json_reply(configuring.configure(request.wiring.store, request.call, change, body.because, policy))
 
 
 def export_audit(request: Request) -> Reply:

@@ -36,7 +36,7 @@ REPLY_LIMIT_BYTES = 6_291_556
 
 _MS_PER_S = 1_000
 #: Variables of the developer's shell that must not reach a function: the template and the stack set them, or nobody.
-_NOT_INHERITED = ("AWS_", "PROVENLOOP_", "_X_AMZN_")
+_NOT_INHERITED = ("AWS_", "PROVENLOOP_", "_X_AMZN_", "POLICY_")
 
 _logger = logging.getLogger(__name__)
 _one_at_a_time = threading.RLock()

@@ -26,7 +26,7 @@ from provenloop.entry.local.http_event import HttpRequest
 from provenloop.entry.local.routing import Router
 from provenloop.entry.local.template import Template
 from provenloop.entry.local.tick import Ticker, TickReport
-from provenloop.entry.settings import DEV_TOKEN, NOW, read_settings
+from provenloop.entry.settings import DEV_TOKEN, NOW, POLICY_FILE, read_settings
 
 if TYPE_CHECKING:
     import httpx
@@ -45,6 +45,7 @@ class LocalStack:
         variables: environment variables of the functions beside the template's, such as ``POWERTOOLS_LOG_LEVEL``.
         dev_token: the bootstrap admin token; by default ``PROVENLOOP_DEV_TOKEN`` of the environment, else a new one.
         now_ms: epoch ms to set the clock to; by default ``PROVENLOOP_NOW`` of the environment, else the wall clock.
+        policy_file: holds the host policy; by default ``POLICY_FILE`` of the environment, else there is none.
         seed: makes all randomness of the functions repeat from one start or reset to the next; by default none does.
 
     Raises:
@@ -59,12 +60,15 @@ class LocalStack:
         variables: Mapping[str, str] | None = None,
         dev_token: str | None = None,
         now_ms: int | None = None,
+        policy_file: Path | None = None,
         seed: str | None = None,
     ) -> None:
         template = Template.load(root / TEMPLATE, parameters)
         settings = read_settings()
         self.dev_token = dev_token or settings.dev_token or secrets.token_urlsafe(_TOKEN_BYTES)
         self._variables = dict(variables or {})
+        #: Where the functions look for the host policy; what is written there counts from then on.
+        self.policy_file = policy_file or (Path(settings.policy_file) if settings.policy_file else None)
         self._seed = seed
         self._clock = LocalClock(clock.now_ms() if now_ms is None and settings.values.get(NOW) else now_ms)
         self._ids = RequestIds()
@@ -182,7 +186,8 @@ class LocalStack:
 
     def _extra_variables(self) -> dict[str, str]:
         pinned = {} if self._clock.pinned is None else {NOW: str(self._clock.pinned)}
-        return {**self._variables, DEV_TOKEN: self.dev_token, **pinned}
+        policy = {} if self.policy_file is None else {POLICY_FILE: str(self.policy_file.absolute())}
+        return {**self._variables, DEV_TOKEN: self.dev_token, **policy, **pinned}
 
     def _forget(self) -> None:
         """What a new process would not know."""

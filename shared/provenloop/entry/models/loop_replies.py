@@ -8,6 +8,7 @@ from pydantic import Field
 
 from provenloop.domain.checkpoint import Verdict
 from provenloop.domain.lifecycle import Status
+from provenloop.domain.policy import PolicyState, TargetClass, TelemetryMode
 from provenloop.domain.proposal import OperationName
 from provenloop.domain.recommendation import Severity
 from provenloop.entry.models.fields import Time, WireModel
@@ -240,6 +241,53 @@ class ConfigReply(AnalyzersReply):
     passes_enabled: bool
 
 
+class PolicyFault(WireModel):
+    """Why the host policy does not hold. ``field`` is empty for the whole of it."""
+
+    field: str
+    code: str
+    detail: str
+
+
+class PolicyStanding(WireModel):
+    """How the policy in force came about: refused or not there, it is the closed one."""
+
+    state: PolicyState
+    faults: list[PolicyFault]
+
+
+class Grant(WireModel):
+    """Leave to apply the findings of one analyzer without a person."""
+
+    analyzer: str
+    targets: list[TargetClass]
+    max_severity: Severity
+
+
+class Review(WireModel):
+    """When a proposal starts the approval workflow."""
+
+    start_workflow_at: Severity | None
+
+
+class Policy(WireModel):
+    """The policy in force."""
+
+    auto_apply_enabled: bool
+    auto_apply: list[Grant]
+    deny: list[str]
+    severity_floors: dict[str, Severity]
+    telemetry: TelemetryMode
+    review: Review
+
+
+class PolicyReply(PolicyStanding):
+    """The host policy in force; it is set outside of the service, and read here."""
+
+    digest: str
+    policy: Policy
+
+
 class LoopHealthReply(WireModel):
     """How far the loop of a memory is."""
 
@@ -255,6 +303,7 @@ class LoopHealthReply(WireModel):
     set_aside: list[int]
     next_due_at: Time | None
     namespaces: list[str]
+    policy: PolicyStanding
 
 
 class AuditBreak(WireModel):

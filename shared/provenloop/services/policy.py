@@ -1,0 +1,57 @@
+"""The host policy as passes and readers meet it: read from its source, held in view, shown with its faults."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Any
+
+from provenloop.analyzers import ANALYZERS
+from provenloop.domain.errors import LoopError
+from provenloop.domain.policy import Fault, HostPolicy, read_policy
+from provenloop.services.call import Call
+from provenloop.services.memories import require_heads
+from provenloop.services.ports import PolicySource, Store
+
+
+def load_policy(source: PolicySource | None, last: HostPolicy | None = None) -> HostPolicy:
+    """Read the policy. Whatever is wrong with it, there is one to go on with.
+
+    Args:
+        source: where it is; None where the installation has none.
+        last: the policy that was in force before. While the source cannot be read, what it forbids goes on to hold,
+            and what it grants does not.
+    """
+    if source is None:
+        return HostPolicy()
+    try:
+        text = source.read()
+    except LoopError as error:
+        before = HostPolicy() if last is None else last
+        held = replace(before.policy, auto_apply_enabled=False)
+        return HostPolicy(held, "unreadable", (Fault("", error.code, error.message),))
+    return read_policy(text, [analyzer.manifest.id for analyzer in ANALYZERS])
+
+
+def show_policy(store: Store, call: Call, host: HostPolicy) -> dict[str, Any]:
+    """The policy in force in this memory. It is the host's: nothing here changes it.
+
+    Returns:
+        ``{state, faults: [{field, code, detail}], digest, policy}``.
+
+    Raises:
+        ScopeDeniedError, NotFoundError.
+    """
+    call.require("read")
+    require_heads(store, call.memory)
+    return {**told(host), "digest": host.policy.digest, "policy": _shown(host)}
+
+
+def told(host: HostPolicy) -> dict[str, Any]:
+    """How the policy in force came about: ``{state, faults}``."""
+    return {"state": host.state, "faults": [asdict(fault) for fault in host.faults]}
+
+
+def _shown(host: HostPolicy) -> dict[str, Any]:
+    fields = asdict(host.policy)
+    grants = [{**grant, "targets": list(grant["targets"])} for grant in fields["auto_apply"]]
+    return {**fields, "auto_apply": grants, "deny": list(fields["deny"])}

@@ -1,0 +1,91 @@
+"""The policy in a process: how long one reading holds, and what holds while there is none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from provenloop.domain.errors import LoopError, UnavailableError
+from provenloop.domain.policy import CLOSED
+from provenloop.entry.policies import CACHE_MS, Policies
+
+NOW = 1_800_000_000_000
+GRANTING = json.dumps(
+    {
+        "auto_apply_enabled": True,
+        "auto_apply": [{"analyzer": "loop.duplicate_sweep", "targets": ["memory"], "max_severity": "low"}],
+        "deny": ["loop.tool_failure"],
+        "telemetry": "off",
+    }
+)
+
+
+class Source:
+    """Answers what it is told to, and counts how often."""
+
+    def __init__(self, answer: str | LoopError) -> None:
+        self.answer = answer
+        self.read_times = 0
+
+    def read(self) -> str:
+        self.read_times += 1
+        if isinstance(self.answer, LoopError):
+            raise self.answer
+        return self.answer
+
+
+def test_without_a_source_the_closed_policy_holds_and_nothing_is_at_fault() -> None:
+    host = Policies(None).current(NOW)
+    assert (host.policy, host.state, host.faults) == (CLOSED, "none", ())
+
+
+def test_one_reading_holds_for_a_minute() -> None:
+    source = Source(GRANTING)
+    policies = Policies(source)
+    first = policies.current(NOW)
+    assert policies.current(NOW + CACHE_MS - 1) is first
+    assert source.read_times == 1
+    source.answer = "{}"
+    assert policies.current(NOW + CACHE_MS).policy == CLOSED
+    assert source.read_times == 2
+
+
+def test_a_clock_that_was_stepped_back_makes_no_reading_younger() -> None:
+    source = Source(GRANTING)
+    policies = Policies(source)
+    policies.current(NOW)
+    policies.current(NOW - 1)
+    assert source.read_times == 2
+
+
+def test_a_policy_that_became_wrong_grants_and_denies_nothing_and_is_counted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Tests")
+    source = Source(GRANTING)
+    policies = Policies(source, cache_ms=0)
+    policies.current(NOW)
+    source.answer = '{"deny": ["loop.tool_failures"]}'
+    host = policies.current(NOW)
+    assert (host.policy, host.state) == (CLOSED, "refused")
+    assert [fault.field for fault in host.faults] == ["deny[0]"]
+    assert '"PolicyFaults"' in capsys.readouterr().out
+
+
+def test_while_the_source_is_away_what_was_forbidden_stays_so_and_what_was_granted_does_not() -> None:
+    source = Source(GRANTING)
+    policies = Policies(source, cache_ms=0)
+    before = policies.current(NOW).policy
+    source.answer = UnavailableError("not now")
+    host = policies.current(NOW)
+    assert host.state == "unreadable"
+    assert [(fault.code, fault.detail) for fault in host.faults] == [("PVL-E001", "not now")]
+    assert host.policy.deny == before.deny
+    assert host.policy.telemetry == "off"
+    assert host.policy.grants_to("loop.duplicate_sweep") == ()
+
+
+def test_a_source_that_was_never_there_leaves_the_closed_policy() -> None:
+    host = Policies(Source(UnavailableError("not now"))).current(NOW)
+    assert (host.policy, host.state) == (CLOSED, "unreadable")
