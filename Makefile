@@ -52,6 +52,10 @@ look-alikes: .venv/.package ## How well the guards tell apart the labelled pairs
 signatures: .venv/.package ## How well error signatures group the labelled lines in the CSV files of DATA
 	@.venv/bin/python -m provenloop.entry.measure_signatures $(if $(DATA),"$(DATA)")
 
+.PHONY: bench
+bench: .venv/.package .venv-ministack/.requirements ## What a pass costs in memories of up to 100,000 grains (SIZES="0 1000")
+	@.venv/bin/python -m tests.bench $(SIZES)
+
 .PHONY: packaged
 packaged: .venv/.package .venv-ministack/.requirements build ## Build, deploy into an emulator with IAM on, test
 	.venv/bin/python -m pytest -p no:xdist tests/packaged

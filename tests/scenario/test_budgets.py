@@ -6,7 +6,6 @@ import json
 import random  # noqa: TID251  (seeded texts)
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -16,19 +15,13 @@ from provenloop.adapters.dynamodb import keys, table
 from provenloop.adapters.dynamodb.items import row_of
 from provenloop.adapters.dynamodb.rows import Row
 from provenloop.domain.events import (
-    Event,
-    FactEvent,
-    FreeEvent,
-    GoalEvent,
-    ObservationEvent,
-    SkillEvent,
     ToolCallEvent,
 )
 from provenloop.domain.grain import Grain
-from provenloop.domain.use_events import AssemblyReport, RecallReport, Report
 from provenloop.entry.local.table_copies import copy_what_is_named
 from provenloop.entry.local.table_queries import look_at_one_partition
 from provenloop.services.pass_gate import PassOptions
+from tests.bench.workload import other_grains, twenty_events
 from tests.faults import assert_unchanged, take_snapshot
 from tests.faults.tables import TABLE
 from tests.scenario.world import MEMORY, NOW, Sent, World, fresh_world
@@ -148,35 +141,9 @@ def test_a_pass_over_twenty_new_calls_costs_the_same_in_a_larger_memory() -> Non
     assert large == pytest.approx(small, rel=0.05)
 
 
-def _twenty_of_every_kind(number: int) -> Sequence[Event | Report]:
-    """Twenty events that every analyzer has something to do with; each time about other things."""
-    name = f"thing {number}"
-    text = f"the parcel for {WORDS[number % 20]} {WORDS[20 + number % 20]} was left at the door of the depot"
-    return [
-        *_one_error(5, 5000 + 10 * number),
-        *(FactEvent("shared", f"{name} {place}", "lives_in", "Berlin") for place in range(3)),
-        *(FactEvent("shared", f"{name} 0", "lives_in", town) for town in ("Tokyo", "TOKYO")),
-        FactEvent("shared", name, "code", "x", valid_to=NOW - 1),
-        ObservationEvent("shared", text),
-        ObservationEvent("shared", f"{text} today"),
-        SkillEvent("shared", name, proficiency=0.1, practice_count=9),
-        GoalEvent("shared", name),
-        FreeEvent("shared", {"note": name}),
-        *(RecallReport("shared", question="where is the archive?") for _ in range(3)),
-        AssemblyReport("shared", 10, 10, 1),
-        ToolCallEvent("shared", "search", False, "done"),
-    ]
-
-
 def _with_other_grains(world: World, count: int, start: int) -> None:
-    """Facts and observations of other things, each in a cluster of its own, put straight into the table."""
-    kinds = ("fact", "observation")
-    puts = []
-    for number in range(start, start + count):
-        address = sha256(str(number).encode()).hexdigest()
-        body = {"subject": f"s{number}", "relation": "likes", "object": "tea", "text": f"note {number}"}
-        grain = Grain(address, kinds[number % 2], "shared", body, NOW, NOW, 1, "agent")  # type: ignore[arg-type]
-        puts.append({"PutRequest": {"Item": row_of(MEMORY, grain).serialize()}})
+    """Other grains put straight into the table."""
+    puts = [{"PutRequest": {"Item": row_of(MEMORY, grain).serialize()}} for grain in other_grains(start, count)]
     for begin in range(0, count, 25):
         world.client.batch_write_item(RequestItems={TABLE: puts[begin : begin + 25]})
 
@@ -189,7 +156,7 @@ def test_a_pass_over_twenty_new_grains_of_every_kind_costs_the_same_in_a_memory_
     costs = []
     for number, more in enumerate((0, 0, 1_000, 9_000)):
         _with_other_grains(world, more, 100_000 * number)
-        world.send(Sent(f"twenty-{number}", tuple(_twenty_of_every_kind(number))))
+        world.send(Sent(f"twenty-{number}", tuple(twenty_events(number))))
         used = spent(lambda: outcomes.append(world.run()))
         assert outcomes[-1]["new_grains"] >= 15
         assert [skip for skip in outcomes[-1]["analyzers_skipped"] if skip["reason"] != "disabled"] == []
