@@ -62,7 +62,7 @@ def test_the_queue_sample_runs_the_pass_it_can_and_sends_back_the_other(api: Api
 
 
 def test_the_tick_sample_asks_for_nothing_where_nothing_is_due(api: Api) -> None:
-    assert invoke(api, "dispatch.tick") == {"sent": 0}
+    assert invoke(api, "dispatch.tick") == {"sent": 0, "published": 0}
 
 
 def test_no_sample_is_left_out() -> None:

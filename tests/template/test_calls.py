@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest.mock import patch
 
 import pytest
 
 from provenloop.adapters.dynamodb import table
+from provenloop.adapters.event_bus import EventBridgeBus
 from provenloop.entry.local.stack import LocalStack
 from tests.faults.hooks import ClientHooks
 from tests.scenario.sixty_second_proof import ERROR, RELATION, SUBJECT, TOOL, sixty_second_proof
@@ -82,7 +84,7 @@ def test_every_call_names_the_partitions_it_wants(calls: frozenset[Authorised]) 
 
 def test_every_function_was_seen_at_work(calls: frozenset[Authorised]) -> None:
     assert {call.folder for call in calls} == set(FUNCTIONS)
-    assert {call.index_name for call in calls} == {None, "queue", "due"}
+    assert {call.index_name for call in calls} == {None, "queue", "due", "bytime"}
     assert {call.action for call in calls} >= READS | CHANGES
 
 
@@ -94,9 +96,11 @@ def _use_everything(stack: LocalStack) -> None:
         wanted = {"label": "runner", "kind": "agent", "memories": "*", "scopes": ["read", "write"]}
         minted = _ok(admin.post("/v1/tokens", json=wanted))
         _decide(admin, "demo", "approve-and-apply", "rollback")
-        _decide(admin, "scheduled", "approve", "reject")
+        with patch.object(EventBridgeBus, "send", lambda _bus, _events: frozenset()):
+            _decide(admin, "scheduled", "approve", "reject")
         _forget(admin)
         _look_everywhere(admin, stack)
+        assert stack.tick().failed == []
     with stack.client_as(minted["secret"]) as runner:
         _work(runner)
 

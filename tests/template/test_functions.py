@@ -108,7 +108,7 @@ def test_every_parameter_is_explained_and_used() -> None:
 
 
 def test_the_outputs_say_where_everything_is() -> None:
-    assert set(DOCUMENT["Outputs"]) == {"ApiUrl", "TableName", "PassQueueUrl", "BootstrapSecretArn"}
+    assert set(DOCUMENT["Outputs"]) == {"ApiUrl", "TableName", "PassQueueUrl", "EventBusName", "BootstrapSecretArn"}
     assert all(output["Description"] for output in DOCUMENT["Outputs"].values())
 
 

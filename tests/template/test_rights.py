@@ -11,7 +11,7 @@ from tests.template.reading import FUNCTIONS, TEMPLATE
 from tests.template.rights import CHANGES, READS, TABLE_ARN, allows, statements
 
 MEMORY = MemoryId("acme", "demo")
-CLASSES = ("HEAD", "LOG", "GRAIN", "INDEX", "LOOP", "AUDIT", "NOTE", "REPLAY")
+CLASSES = ("HEAD", "LOG", "GRAIN", "INDEX", "LOOP", "AUDIT", "NOTE", "OUTBOX", "REPLAY")
 
 #: A partition key of every kind the table has, made by the module that makes them all.
 PARTITIONS = {
@@ -22,7 +22,7 @@ PARTITIONS = {
 INDEXES = {
     "queue": keys.queue_partition(MEMORY, "pending"),
     "due": keys.wake_partition(3),
-    "bytime": f"{keys.memory_prefix(MEMORY)}#AT#202611",
+    "bytime": keys.outbox_partition(3),
 }
 
 ACTIONS = READS | CHANGES | {
@@ -48,6 +48,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "INDEX": frozenset({"BatchGetItem", "Query", "PutItem", "DeleteItem"}),
         "LOOP": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem"}),
         "AUDIT": frozenset({"PutItem"}),
+        "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
     },
     "apply": {
         "TOKEN": frozenset({"GetItem"}),
@@ -68,6 +69,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "LOOP": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"}),
         "AUDIT": frozenset({"PutItem"}),
         "NOTE": frozenset({"Query", "PutItem", "DeleteItem"}),
+        "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
         "REPLAY": frozenset({"GetItem", "PutItem"}),
     },
     "loop_api": {
@@ -80,10 +82,12 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "LOOP": frozenset({"GetItem", "Query", "PutItem"}),
         "AUDIT": frozenset({"Query", "PutItem"}),
         "NOTE": frozenset({"Query", "PutItem"}),
+        "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
         "REPLAY": frozenset({"GetItem", "PutItem"}),
     },
     "dispatch": {
         "HEAD": frozenset({"UpdateItem"}),
+        "OUTBOX": frozenset({"BatchGetItem", "DeleteItem"}),
     },
 }
 EXPECTED_INDEXES = {
@@ -91,14 +95,16 @@ EXPECTED_INDEXES = {
     "analyze": frozenset[str](),
     "apply": frozenset[str](),
     "loop_api": frozenset({"queue"}),
-    "dispatch": frozenset({"due"}),
+    "dispatch": frozenset({"due", "bytime"}),
 }
 BOOTSTRAP_TOKEN = ("secretsmanager:GetSecretValue", "Secret")
 HOST_POLICY = ("ssm:GetParameter", "Policy")
+PUBLISH = ("events:PutEvents", "EventBus")
 OTHER_RIGHTS = {
-    **dict.fromkeys(("ingest", "analyze", "loop_api"), frozenset({BOOTSTRAP_TOKEN, HOST_POLICY})),
-    "apply": frozenset({BOOTSTRAP_TOKEN}),
-    "dispatch": frozenset({("sqs:SendMessage", "PassQueue")}),
+    "ingest": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY}),
+    **dict.fromkeys(("analyze", "loop_api"), frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, PUBLISH})),
+    "apply": frozenset({BOOTSTRAP_TOKEN, PUBLISH}),
+    "dispatch": frozenset({("sqs:SendMessage", "PassQueue"), PUBLISH}),
 }
 
 each_function = pytest.mark.parametrize("folder", sorted(FUNCTIONS))
@@ -185,6 +191,7 @@ _ARNS = {
     "Secret": TEMPLATE.attribute("BootstrapSecret", "Id"),
     "PassQueue": TEMPLATE.attribute("PassQueue", "Arn"),
     "Policy": f"arn:aws:ssm:{REGION}:{ACCOUNT}:parameter",
+    "EventBus": TEMPLATE.attribute("EventBus", "Arn"),
 }
 
 

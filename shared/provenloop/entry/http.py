@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from provenloop.domain.errors import LoopError, NotFoundError
 from provenloop.entry.operations import Operation, operations_of
 from provenloop.entry.problems import problem_reply, status_of, unexpected_reply
+from provenloop.entry.publishing import publish_committed
 from provenloop.entry.reply import Reply
 from provenloop.entry.request import Request, identify, read_request, request_id_of
 from provenloop.entry.telemetry import log_answer, log_error
@@ -81,4 +82,7 @@ def _answer(route: Route | None, event: Event, context: object, about: Context) 
     target = identify(event, route.operation, current)
     about["tenant"] = target.principal.tenant if target.principal else None
     about["memory"] = target.path.memory
-    return route.handler(replace(read_request(event, route.operation, current, target), context=context))
+    try:
+        return route.handler(replace(read_request(event, route.operation, current, target), context=context))
+    finally:
+        publish_committed(current)

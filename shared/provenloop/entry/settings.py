@@ -17,6 +17,7 @@ from provenloop.domain.errors import InternalError
 
 TABLE = "PROVENLOOP_TABLE"
 PASS_QUEUE_URL = "PROVENLOOP_PASS_QUEUE_URL"
+EVENT_BUS = "PROVENLOOP_EVENT_BUS"
 BOOTSTRAP_SECRET = "PROVENLOOP_BOOTSTRAP_SECRET"
 NOW = "PROVENLOOP_NOW"
 DEV_TOKEN = "PROVENLOOP_DEV_TOKEN"
@@ -27,6 +28,7 @@ POLICY_FILE = "POLICY_FILE"
 TEMPLATE_VARIABLES: tuple[str, ...] = (
     TABLE,
     PASS_QUEUE_URL,
+    EVENT_BUS,
     BOOTSTRAP_SECRET,
     POLICY_PARAMETER,
     "POWERTOOLS_SERVICE_NAME",
@@ -52,6 +54,11 @@ class Settings:
     def pass_queue_url(self) -> str:
         """URL of the queue that asks for passes."""
         return self._need(PASS_QUEUE_URL)
+
+    @property
+    def event_bus(self) -> str:
+        """Name of the EventBridge bus that events are published on."""
+        return self._need(EVENT_BUS)
 
     @property
     def bootstrap_secret(self) -> str:

@@ -19,7 +19,9 @@ from provenloop.entry import clock
 from provenloop.entry.credentials import Credentials
 from provenloop.entry.policies import CACHE_MS, Policies
 from provenloop.entry.settings import Settings, read_settings
+from provenloop.services.bus_port import EventBus, Outbox
 from provenloop.services.ports import Entropy, PassQueue, PolicySource, Store, TokenStore, WakeIndex
+from provenloop.services.publish import Publisher
 
 _FIRST_PAUSE_S = 0.025
 _LONGEST_PAUSE_S = 0.8
@@ -73,7 +75,26 @@ class Wiring:
         """Memories."""
         from provenloop.adapters.dynamodb.store import DynamoStore
 
-        return DynamoStore(self.settings.table, pause=self._pause)
+        return DynamoStore(self.settings.table, pause=self._pause, committed=self.publisher.note)
+
+    @cached_property
+    def publisher(self) -> Publisher:
+        """What publishes the events of committed transactions."""
+        return Publisher(lambda: self.store, lambda: self.bus)
+
+    @cached_property
+    def bus(self) -> EventBus:
+        """Where events go."""
+        from provenloop.adapters.event_bus import EventBridgeBus
+
+        return EventBridgeBus(self.settings.event_bus)
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        """Where events wait that were left behind."""
+        from provenloop.adapters.dynamodb.outbox import DynamoOutbox
+
+        return DynamoOutbox(self.settings.table, pause=self._pause)
 
     @cached_property
     def tokens(self) -> TokenStore:

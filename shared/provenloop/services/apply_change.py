@@ -36,6 +36,7 @@ from provenloop.services.change_set import (
 from provenloop.services.commit_change import Refused, commit_change
 from provenloop.services.decision import Decision, find_recommendation, require_because, require_seen, transition
 from provenloop.services.erasing import WRITES_AT_ONCE, Erasures, erase, erasures_of
+from provenloop.services.outbox import audited
 from provenloop.services.ports import Failure, Put, Replace, Restate, Store, Write
 from provenloop.services.review import approval, reply_of, require_key
 from provenloop.services.scrub_use import scrub_use
@@ -219,8 +220,7 @@ def _decision(call: Call, plan: Plan, change: ChangeSet, seq: int) -> Decision:
         Replace(applied, expected=plan.stored.rev),
         Replace(key, expected=plan.key.rev),
         *plan.writes,
-        Put(entry),
-        Put(note),
+        *audited(entry, note),
         Put(Undo(rec.id, seq, tuple(change.images))),
         *change.writes,
         *_measurements(rec, seq, call.now),

@@ -23,6 +23,7 @@ from provenloop.domain.recommendation import Severity, family_of
 from provenloop.domain.records import Due
 from provenloop.services.call import Call
 from provenloop.services.memories import require_heads
+from provenloop.services.outbox import audited
 from provenloop.services.pass_settings import CAPABILITIES, settings_of, shown
 from provenloop.services.ports import Put, Replace, Store, Write, WriteRefusedError
 from provenloop.services.review import plant
@@ -101,9 +102,7 @@ def _writes(
     )
     moved = ChainEnd(CHAIN, head_after(entry), CONFIGURED, rev=end.rev + 1)
     yield Put(moved) if end.rev == 0 else Replace(moved, expected=end.rev)
-    yield Put(entry)
-    if note is not None:
-        yield Put(note)
+    yield from audited(entry, note)
     yield from plant(store, call, Due(call.now, DUE_SWEEP, ""))
 
 

@@ -101,7 +101,7 @@ def transition(
         by=author_of(call.principal),
         at=call.now,
         note=note,
-        effects={"revision": rec.revision, **effects},
+        effects={"revision": rec.revision, "severity": rec.severity, **effects},
     )
     return replace(rec, status=after, updated_at=call.now, chain=head_after(entry)), entry, note
 

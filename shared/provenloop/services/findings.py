@@ -29,6 +29,7 @@ from provenloop.domain.recommendation import (
 from provenloop.domain.records import Due
 from provenloop.services.drafts import has_moved, is_quiet, refreshed, says_something_new, stamp
 from provenloop.services.lease import LeaseLostError
+from provenloop.services.outbox import audited
 from provenloop.services.pass_settings import Setting
 from provenloop.services.ports import Failure, Put, Replace, Require, Store, Write, WriteRefusedError
 
@@ -144,7 +145,7 @@ class Findings:
             [
                 Put(rec),
                 Put(opened) if key.rev == 0 else Replace(opened, expected=key.rev),
-                Put(entry),
+                *audited(entry),
                 Put(Due(rec.expires_at, DUE_EXPIRY, rec.id)),
             ]
         )
@@ -202,7 +203,7 @@ class Findings:
                      "severity": revised.severity},
         )  # fmt: skip
         revised = replace(revised, chain=head_after(entry))
-        self._write([Replace(revised, expected=rec.rev), Put(entry), *self._new_expiry(rec)])
+        self._write([Replace(revised, expected=rec.rev), *audited(entry), *self._new_expiry(rec)])
         self.counts["refreshed"] += 1
 
     def expire(self, rec_id: str) -> None:
@@ -243,7 +244,7 @@ class Findings:
             rec, status="expired", reason=reason, updated_at=self.now, rev=rec.rev + 1, chain=head_after(entry)
         )
         freed = replace(key, open_id=None, last_id=rec.id, last_status="expired", rev=key.rev + 1)
-        writes: list[Write] = [Replace(closed, expected=rec.rev), Replace(freed, expected=key.rev), Put(entry)]
+        writes: list[Write] = [Replace(closed, expected=rec.rev), Replace(freed, expected=key.rev), *audited(entry)]
         if freed.cooldown_until is not None and freed.cooldown_until > self.now:
             writes += self._plant(Due(freed.cooldown_until, DUE_GROUP, group_ref(rec.family, rec.group)))
         self._write(writes)

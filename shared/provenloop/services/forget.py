@@ -20,6 +20,7 @@ from provenloop.services.commit_change import Refused, commit_change
 from provenloop.services.decision import Decision, require_because
 from provenloop.services.erasing import WRITES_AT_ONCE, erase, forgotten_change, tombstone
 from provenloop.services.forget_plan import Plan, Wanted, plan_of
+from provenloop.services.outbox import audited
 from provenloop.services.ports import Failure, Put, Replace, Store, Write
 from provenloop.services.replay import earlier_reply
 from provenloop.services.scrub_use import scrub_use
@@ -76,8 +77,7 @@ class _Forgetting:
         writes: list[Write] = [
             Put(self._log_entry(seq, addresses)),
             Replace(moved, expected=end.rev) if end else Put(moved),
-            Put(entry),
-            Put(note),
+            *audited(entry, note),
             *(
                 Replace(tombstone(grain, seq=seq, at=self.call.now), expected=grain.head_rev)
                 for grain in self.plan.grains

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from provenloop.domain.audit import AuditEntry, ChainEnd, Note
+from provenloop.domain.bus_events import BusEvent
 from provenloop.domain.checkpoint import Checkpoint, Watch
 from provenloop.domain.commit import Heads, LogEntry, LogHead, PassHead, TimerHead
 from provenloop.domain.grain import Grain
@@ -46,7 +47,7 @@ from provenloop.services.recall_port import RecallReader
 Entity = (
     Grain | History | Predecessors | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint
     | Watch | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | ChainEnd | Note | Token | MemoryRecord | Label
-    | AgedGrain | AgedCount | NearPosting | NearText | TermRow | TermSegment | RecallRow
+    | AgedGrain | AgedCount | NearPosting | NearText | TermRow | TermSegment | RecallRow | BusEvent
 )  # fmt: skip
 
 #: How often a transaction that collides with others is sent before the caller is told.

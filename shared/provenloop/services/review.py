@@ -25,6 +25,7 @@ from provenloop.services.decision import (
 )
 from provenloop.services.findings import DUE_GROUP, group_ref
 from provenloop.services.memories import require_heads
+from provenloop.services.outbox import audited
 from provenloop.services.ports import Put, Replace, Store, Write
 
 
@@ -60,7 +61,7 @@ def approval(
     require_seen(rec, proposal_digest)
     approved, entry, note = transition(call, rec, "approved", because, {"proposal": rec.proposal_digest})
     stamped = replace(approved, approval=Approval(rec.proposal_digest, call.now, call.principal.lineage))
-    return stamped, entry, [Put(entry), Put(note)]
+    return stamped, entry, audited(entry, note)
 
 
 def reject(
@@ -84,7 +85,7 @@ def reject(
         key = require_key(store.finding_key(call.memory, rec.family, rec.group, rec.dedup_key))
         until = call.now + cooldown_ms(key.strikes)
         rejected, entry, note = transition(call, rec, "rejected", reason, {"strikes": key.strikes + 1})
-        writes: list[Write] = [Replace(bumped(rejected), expected=rec.rev), Put(entry), Put(note)]
+        writes: list[Write] = [Replace(bumped(rejected), expected=rec.rev), *audited(entry, note)]
         writes.append(Replace(struck(key, rec, "rejected", until), expected=key.rev))
         writes += plant(store, call, Due(until, DUE_GROUP, group_ref(rec.family, rec.group)))
         return Decision(writes, {**reply_of(rejected, entry), "cooldown_until": format_instant(until)})

@@ -23,6 +23,7 @@ from provenloop.services.call import Call
 from provenloop.services.commit_change import Refused, commit_change
 from provenloop.services.decision import Decision, find_recommendation, require_because, transition
 from provenloop.services.findings import DUE_GROUP, group_ref
+from provenloop.services.outbox import audited
 from provenloop.services.ports import Failure, Put, Remove, Replace, Restate, Store, Write
 from provenloop.services.review import reply_of, require_key, struck
 
@@ -174,8 +175,7 @@ def _decision(call: Call, plan: Plan, inverse: Restored, seq: int) -> Decision:
         Put(log),
         Replace(replace(rolled_back, rev=plan.rec.rev + 1), expected=plan.rec.rev),
         Replace(key, expected=plan.key.rev),
-        Put(entry),
-        Put(note),
+        *audited(entry, note),
         *inverse.writes,
         *([] if plan.is_due_planted else [Put(due)]),
         *_without_watch(plan.rec),

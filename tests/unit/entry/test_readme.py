@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from provenloop.domain.bus_events import COMMON_FIELDS, EVENT_FIELDS
 from provenloop.domain.errors import error_classes
 from provenloop.entry.operations import MEMORY, OPERATIONS
 from provenloop.entry.problems import status_of
@@ -25,6 +26,14 @@ def test_every_operation_is_listed_with_its_scope_and_no_other() -> None:
 def test_every_error_code_is_listed_with_its_status_and_no_other() -> None:
     rows = {code: int(status) for code, status in re.findall(r"^\| (PVL-E\d{3}) \| (\d{3}) \|", README, re.MULTILINE)}
     assert rows == {cls.code: status_of(cls) for cls in error_classes()}
+
+
+def test_every_event_is_listed_with_its_fields_and_no_other() -> None:
+    [section] = re.findall(r"^## Events\n(.+?)^## ", README, re.MULTILINE | re.DOTALL)
+    rows = re.findall(r"^\| ([A-Z]\w+) \| .+ \| (.+) \|$", section, re.MULTILINE)
+    assert [(kind, tuple(re.findall(r"`(\w+)`", fields))) for kind, fields in rows] == list(EVENT_FIELDS.items())
+    introduction = section.partition("\n|")[0]
+    assert [name for name in COMMON_FIELDS if f"`{name}`" not in introduction] == []
 
 
 def test_the_readme_can_be_read_in_one_sitting() -> None:

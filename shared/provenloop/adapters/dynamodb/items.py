@@ -17,6 +17,7 @@ from provenloop.adapters.dynamodb.codec import decode, encode, plain
 from provenloop.adapters.dynamodb.keys import Key
 from provenloop.adapters.dynamodb.rows import ROW_VERSION, Row, number_of, pack, unpack
 from provenloop.domain.audit import AuditEntry, ChainEnd, Note
+from provenloop.domain.bus_events import BusEvent
 from provenloop.domain.canonical import canonical_json
 from provenloop.domain.checkpoint import Checkpoint, Watch
 from provenloop.domain.commit import LogEntry, PassHead, TimerHead
@@ -126,6 +127,10 @@ def _beside_timer(memory: MemoryId, timer: TimerHead) -> Mapping[str, Any]:
     return {"wake": keys.wake_shard(memory), "wake_at": timer.due_at}
 
 
+def _beside_event(memory: MemoryId, event: BusEvent) -> Mapping[str, Any]:
+    return {"time_pk": keys.outbox_shard(memory), "time_sk": keys.outbox_order(event.at, event.id)}
+
+
 def _ttl_of_day(_memory: MemoryId, row: ToolDay | SignatureDay | AskDay | AssemblyDay) -> Mapping[str, Any]:
     return {"ttl": _ttl_after(row.day)}
 
@@ -190,6 +195,7 @@ FORMS: tuple[Form, ...] = (
     Form("run", Run, lambda row: keys.run(row.id), "LOOP", None, lambda _m, run: {"ttl": run.at // 1000 + RUN_KEPT_S}),
     Form("audit", AuditEntry, lambda entry: keys.chain(entry.subject, entry.n), "AUDIT"),
     Form("chain_end", ChainEnd, lambda end: keys.chain_end(end.subject), "LOOP", "rev"),
+    Form("event", BusEvent, lambda event: event.id, "OUTBOX", None, _beside_event),
     Form("note", Note, lambda note: keys.chain(note.subject, note.n), "NOTE"),
     Form(
         "replay",

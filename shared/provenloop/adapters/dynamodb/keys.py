@@ -32,9 +32,11 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | the audit chain of a subject; all chains | query | M#AUDIT | begins_with ``<subject>#``; all |
 | the reasons of a subject | query | M#NOTE | begins_with ``<subject>#`` |
 | where a chain ends that no recommendation ends; all | get; query | M#LOOP | ``END#<subject>``; begins_with |
+| one event that waits to be published | get | M#OUTBOX | ``<audit id>`` |
 | has this request been answered? | get | M#REPLAY | ``<digest>`` |
 | the review queue of one status | query of index ``queue`` | M#Q#<status> | ``<3 - severity>#<created>#<id>`` |
 | memories with something to do | query of index ``due`` | WAKE#<shard> | instant up to now |
+| events that wait to be published | query of index ``bytime`` | OUTBOX#<shard> | ``<instant>#<audit id>`` |
 | a tenant's memories, labels | query, get | T#<tenant>#REG | ``MEM#<name>``, ``LABEL#<label digest>``, ``TOK#<id>`` |
 | a token | get | TOKEN#<sha256> | ``TOKEN`` |
 """
@@ -88,7 +90,7 @@ def memory_prefix(memory: MemoryId) -> str:
 
 
 def partition(memory: MemoryId, item_class: str) -> str:
-    """The partition of one item class of a memory: HEAD, LOG, GRAIN, INDEX, LOOP, AUDIT, NOTE or REPLAY."""
+    """The partition of one item class of a memory: HEAD, LOG, GRAIN, INDEX, LOOP, AUDIT, NOTE, OUTBOX, REPLAY."""
     return f"{memory_prefix(memory)}#{item_class}"
 
 
@@ -309,12 +311,31 @@ def queue_order(severity_rank: int, created_at: int, rec_id: str) -> str:
     return f"{3 - severity_rank}#{instant(created_at)}#{rec_id}"
 
 
+def _shard(memory: MemoryId) -> int:
+    """Memories are spread over shards, so that no partition of an index runs hot."""
+    return sha256(memory_prefix(memory).encode()).digest()[0] % WAKE_SHARDS
+
+
 def wake_shard(memory: MemoryId) -> str:
-    """Hash of index ``due``: memories are spread over shards, so that no partition runs hot."""
-    digest = sha256(memory_prefix(memory).encode()).digest()
-    return wake_partition(digest[0] % WAKE_SHARDS)
+    """Hash of index ``due``."""
+    return wake_partition(_shard(memory))
 
 
 def wake_partition(shard: int) -> str:
     """The name of one shard of index ``due``."""
     return f"WAKE#{shard}"
+
+
+def outbox_shard(memory: MemoryId) -> str:
+    """Hash of index ``bytime`` for a memory's events that wait to be published."""
+    return outbox_partition(_shard(memory))
+
+
+def outbox_partition(shard: int) -> str:
+    """The name of one shard of unpublished events."""
+    return f"OUTBOX#{shard}"
+
+
+def outbox_order(at: int, event_id: str) -> str:
+    """Range of index ``bytime`` for an event: by age."""
+    return f"{instant(at)}#{event_id}"

@@ -49,6 +49,19 @@ class DueIndex(GlobalSecondaryIndex["Row"]):  # type: ignore[no-untyped-call]
     wake_at = NumberAttribute(range_key=True)
 
 
+class ByTimeIndex(GlobalSecondaryIndex["Row"]):  # type: ignore[no-untyped-call]
+    """Audit entries by month, and events that wait to be published, by instant."""
+
+    class Meta:
+        """pynamodb's settings of the index."""
+
+        index_name = "bytime"
+        projection = KeysOnlyProjection()
+
+    time_pk = UnicodeAttribute(hash_key=True)
+    time_sk = UnicodeAttribute(range_key=True)
+
+
 class Row(Model):
     """One item. ``type`` names the entity it holds, ``version`` the shape it was written in."""
 
@@ -60,6 +73,7 @@ class Row(Model):
 
     queue = QueueIndex()
     due = DueIndex()
+    bytime = ByTimeIndex()
 
     pk = UnicodeAttribute(hash_key=True)
     sk = UnicodeAttribute(range_key=True)
@@ -88,6 +102,9 @@ class Row(Model):
     queue_pk = UnicodeAttribute(null=True)
     queue_sk = UnicodeAttribute(null=True)
     row = UnicodeAttribute(null=True)
+
+    time_pk = UnicodeAttribute(null=True)
+    time_sk = UnicodeAttribute(null=True)
 
 
 def is_expired(row: Row, now: int) -> bool:

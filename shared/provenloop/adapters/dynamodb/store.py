@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TypeVar, get_args
 
@@ -39,11 +39,20 @@ class DynamoStore(AgedRows, NearRows, RecallRows):
         table_name: the table; a process serves one.
         region: AWS region, or None for the environment's.
         pause: waits before a further try; gets the number of the try, from 1.
+        committed: is told of every transaction that was committed.
     """
 
-    def __init__(self, table_name: str, region: str | None = None, *, pause: table.Pause) -> None:
+    def __init__(
+        self,
+        table_name: str,
+        region: str | None = None,
+        *,
+        pause: table.Pause,
+        committed: Callable[[MemoryId, Sequence[Write]], None] = lambda _memory, _writes: None,
+    ) -> None:
         table.bind(table_name, region)
         self._pause = pause
+        self._committed = committed
 
     # grains
 
@@ -234,6 +243,7 @@ class DynamoStore(AgedRows, NearRows, RecallRows):
     def transact(self, memory: MemoryId, writes_: Sequence[Write], now: int, *, tries: int = MAX_TRIES) -> None:
         """See ``Store``."""
         writes.transact(memory, writes_, now, self._pause, tries)
+        self._committed(memory, writes_)
 
     def create_memory(self, memory: MemoryId, record: MemoryRecord, key: bytes) -> bool:
         """See ``Store``."""

@@ -10,6 +10,7 @@ from provenloop.domain.errors import InvalidInputError, LoopError
 from provenloop.domain.names import MemoryId, require_name
 from provenloop.domain.principal import Principal
 from provenloop.entry.models.loop import RunRequest
+from provenloop.entry.publishing import publish_committed
 from provenloop.entry.reply import Reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count, log_error, log_outcome
@@ -75,6 +76,8 @@ def _ran(record: Mapping[str, Any], is_spent: Callable[[], bool]) -> bool:
     except Exception as error:  # noqa: BLE001 - one message's fault must not send back the whole batch
         log_error(_OPERATION, error, correlation_id=message_id)
         return False
+    finally:
+        publish_committed(wiring())
     log_outcome(_OPERATION, outcome["outcome"], correlation_id=message_id, tenant=memory.tenant, memory=memory.name)
     return True
 

@@ -18,7 +18,7 @@ import boto3
 import moto
 
 from provenloop.entry.local.account import CREDENTIALS, REGION
-from provenloop.entry.local.resources import Queue, Secret, Table, queues, secrets, tables
+from provenloop.entry.local.resources import Queue, Secret, Table, event_buses, queues, secrets, tables
 from provenloop.entry.local.table_copies import copy_what_is_named
 from provenloop.entry.local.table_queries import look_at_one_partition
 from provenloop.entry.local.template import Template
@@ -41,6 +41,7 @@ class LocalAws:
         self._tables = tables(template)
         self._queues = queues(template)
         self._secrets = secrets(template)
+        self._buses = event_buses(template)
         self._session = boto3.Session(
             aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
             aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
@@ -71,6 +72,8 @@ class LocalAws:
             self._create_queue(queue)
         for secret in self._secrets:
             self._create_secret(secret)
+        for bus in self._buses:
+            self.client("events").create_event_bus(Name=bus)
 
     def stop(self) -> None:
         """Forget everything. Harmless when not started."""

@@ -74,6 +74,11 @@ def _function(resource: Resource, place: _Place) -> Identity:
     return Identity(name, {"Arn": place.arn("lambda", f"function:{name}")})
 
 
+def _event_bus(resource: Resource, place: _Place) -> Identity:
+    name = place.name(resource, "Name")
+    return Identity(name, {"Arn": place.arn("events", f"event-bus/{name}"), "Name": name})
+
+
 def _layer(resource: Resource, place: _Place) -> Identity:
     return Identity(place.arn("lambda", f"layer:{place.name(resource, 'LayerName')}:1"), {})
 
@@ -91,6 +96,7 @@ _NAMES: Mapping[str, Callable[[Resource, _Place], Identity]] = {
     "AWS::DynamoDB::Table": _table,
     "AWS::SQS::Queue": _queue,
     "AWS::SecretsManager::Secret": _secret,
+    "AWS::Events::EventBus": _event_bus,
     "AWS::Serverless::Function": _function,
     "AWS::Serverless::LayerVersion": _layer,
     "AWS::Serverless::HttpApi": _http_api,

@@ -1,4 +1,4 @@
-"""What the template stores things in: tables, queues, secrets, as typed views; and what the local stack has no use for.
+"""What the template stores things in: tables, queues, secrets, buses, as typed views; and what has no use here.
 
 Invariants: a view holds all that is needed to create the resource, in plain values; a property that would change
 behaviour and is not understood is an error; types that are neither created nor known to need nothing are listed by
@@ -17,9 +17,10 @@ from provenloop.entry.local.template import Resource, Template
 TABLE = "AWS::DynamoDB::Table"
 QUEUE = "AWS::SQS::Queue"
 SECRET = "AWS::SecretsManager::Secret"
+EVENT_BUS = "AWS::Events::EventBus"
 
 #: Types that the local stack carries out.
-CARRIED_OUT = frozenset({TABLE, QUEUE, SECRET, "AWS::Serverless::Function", "AWS::Serverless::HttpApi"})
+CARRIED_OUT = frozenset({TABLE, QUEUE, SECRET, EVENT_BUS, "AWS::Serverless::Function", "AWS::Serverless::HttpApi"})
 #: Types that change nothing inside one process: rights, logs, code packages, alarms.
 WITHOUT_EFFECT = frozenset(
     {
@@ -113,6 +114,11 @@ def queues(template: Template) -> tuple[Queue, ...]:
 def secrets(template: Template) -> tuple[Secret, ...]:
     """The template's secrets."""
     return tuple(_secret(resource) for resource in template.of_kind(SECRET))
+
+
+def event_buses(template: Template) -> tuple[str, ...]:
+    """Names of the template's event buses. Who listens on them is outside: rules are not of the template."""
+    return tuple(template.ref(resource.logical_id) for resource in template.of_kind(EVENT_BUS))
 
 
 def unsupported(template: Template) -> tuple[str, ...]:

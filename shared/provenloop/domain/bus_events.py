@@ -1,0 +1,74 @@
+"""What the bus is told: one event for each audit entry that somebody outside may want to act on.
+
+An event is a pure function of its entry, so its id is the entry's. It names ids, addresses, digests, numbers and
+severities; what an entry's effects hold beside those fields never leaves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from provenloop.domain.audit import AuditEntry
+from provenloop.domain.names import MemoryId
+
+EventKind = Literal["RecommendationProposed", "RecommendationDecided", "ChangeApplied", "ChangeRolledBack"]
+
+#: Fields of every event.
+COMMON_FIELDS: tuple[str, ...] = ("id", "tenant", "memory", "recommendation", "n", "from", "status", "at", "by")
+#: Further fields by kind, taken from the entry's effects; one that the entry does not have is left out.
+EVENT_FIELDS: Mapping[EventKind, tuple[str, ...]] = {
+    "RecommendationProposed": ("revision", "severity", "proposal", "reason"),
+    "RecommendationDecided": ("revision", "severity", "proposal"),
+    "ChangeApplied": ("revision", "severity", "proposal", "seq", "created", "changed"),
+    "ChangeRolledBack": ("revision", "severity", "seq", "removed", "restored", "already_undone"),
+}
+_OF_STATUS: Mapping[str, EventKind] = {
+    "pending": "RecommendationProposed",
+    "approved": "RecommendationDecided",
+    "rejected": "RecommendationDecided",
+    "acknowledged": "RecommendationDecided",
+    "snoozed": "RecommendationDecided",
+    "applied": "ChangeApplied",
+    "rolled_back": "ChangeRolledBack",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BusEvent:
+    """An event that waits to be published. ``id`` is that of its audit entry, ``at`` epoch ms."""
+
+    id: str
+    kind: EventKind
+    at: int
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+def event_of(entry: AuditEntry) -> BusEvent | None:
+    """What the bus is told of an entry; None where the step concerns nobody outside.
+
+    Only chains of recommendations have events: what else has a chain (a forgotten grain, the configuration) carries a
+    colon in its subject.
+    """
+    body = json.loads(entry.text)
+    kind = None if ":" in entry.subject else _OF_STATUS.get(body["to"])
+    if kind is None:
+        return None
+    effects = body["effects"]
+    detail = {
+        "recommendation": entry.subject,
+        "n": entry.n,
+        "from": body["from"],
+        "status": body["to"],
+        "at": body["at"],
+        "by": {"kind": body["by"]["kind"], "id": body["by"]["id"]},
+        **{name: effects[name] for name in EVENT_FIELDS[kind] if name in effects},
+    }
+    return BusEvent(entry.id, kind, entry.at, detail)
+
+
+def told(memory: MemoryId, event: BusEvent) -> dict[str, Any]:
+    """The whole detail as it goes out: the event's own, and which memory it is about."""
+    return {"id": event.id, "tenant": memory.tenant, "memory": memory.name, **event.detail}
