@@ -12,6 +12,7 @@ from provenloop.domain.records import Token
 from provenloop.entry.local.gateway import HttpResponse
 from provenloop.entry.operations import OPERATIONS, Operation
 from provenloop.entry.wiring import wiring
+from provenloop.services.ports import Put
 from provenloop.services.tokens import digest_of_secret
 from tests.functions.api import Api
 from tests.functions.requests import ADDRESS, ADMIN, NOTE, NOW
@@ -76,7 +77,7 @@ def test_a_revoked_token_lets_nobody_in_anywhere(api: Api) -> None:
         created_at=NOW,
         revoked_at=NOW,
     )
-    assert wiring().tokens.put_token(gone, NOW)
+    wiring().tokens.transact("default", [Put(gone)], NOW)
     assert refusals(api, PROTECTED, secret) == all_as(PROTECTED, UNAUTHENTICATED)
 
 

@@ -26,6 +26,8 @@ FIRST_DAY = [
     ("loop_api.create_memory", 200),
     ("loop_api.list_memories", 200),
     ("loop_api.mint_token", 201),
+    ("loop_api.list_tokens", 200),
+    ("loop_api.revoke_token", 404),
     ("ingest.batch", 200),
     ("ingest.base64", 200),
     ("ingest.kinds", 200),

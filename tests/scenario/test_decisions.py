@@ -521,8 +521,8 @@ def test_nobody_approves_what_they_brought_up_not_even_through_tokens_they_minte
 
     def minted(minter: Principal, label: str) -> Principal:
         request = MintRequest(label, "human", "*", ("admin",))
-        secret = mint_token(tokens, minter, request, now=NOW, entropy=found.call().entropy).secret
-        return principal_of(tokens, secret, NOW)
+        secret = mint_token(found.store, tokens, found.call(by=minter), request).secret
+        return principal_of(tokens, secret or "", NOW)
 
     child = minted(creator, "child")
     grandchild = minted(child, "grandchild")

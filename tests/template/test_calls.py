@@ -103,6 +103,8 @@ def _use_everything(stack: LocalStack) -> None:
         assert stack.tick().failed == []
     with stack.client_as(minted["secret"]) as runner:
         _work(runner)
+    with stack.client_as(ADMIN) as admin:
+        _hand_out(stack, admin)
 
 
 def _be_scheduled(stack: LocalStack, admin: httpx.Client) -> None:
@@ -167,6 +169,17 @@ def _look_everywhere(admin: httpx.Client, stack: LocalStack) -> None:
     ran = _ok(admin.post(f"{memory}/loop/run", json={"full_sweep": True}))
     assert ran["analyzers_skipped"] == []
     _ok(admin.get(f"{memory}/loop/analyzers"))
+
+
+def _hand_out(stack: LocalStack, admin: httpx.Client) -> None:
+    """A token that mints another one, sent twice; both are listed and revoked."""
+    wanted = {"label": "lead", "kind": "human", "memories": "*", "scopes": ["admin"]}
+    minted = _ok(admin.post("/v1/tokens", json=wanted))
+    with stack.client_as(minted["secret"]) as lead:
+        for _ in range(2):
+            _ok(lead.post("/v1/tokens", json={**wanted, "label": "next"}, headers={"idempotency-key": "next"}))
+    assert len(_ok(admin.get("/v1/tokens"))["tokens"]) == 3
+    assert len(_ok(admin.delete(f"/v1/tokens/{minted['id']}"))["descendants"]) == 1
 
 
 def _work(runner: httpx.Client) -> None:

@@ -73,7 +73,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "REPLAY": frozenset({"GetItem", "PutItem"}),
     },
     "loop_api": {
-        "TOKEN": frozenset({"GetItem", "PutItem"}),
+        "TOKEN": frozenset({"GetItem", "BatchGetItem", "PutItem", "ConditionCheckItem"}),
         "REG": frozenset({"Query", "PutItem"}),
         "HEAD": frozenset({"GetItem", "Query", "PutItem", "UpdateItem"}),
         "LOG": frozenset({"BatchGetItem", "Query", "PutItem"}),

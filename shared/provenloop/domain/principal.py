@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Literal, get_args
 
 from provenloop.domain.errors import InvalidInputError, ScopeDeniedError
+from provenloop.domain.memory_glob import matches
+from provenloop.domain.text import normalise
 
 Scope = Literal["read", "write", "review", "apply", "admin"]
 PrincipalKind = Literal["human", "agent", "service"]
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 KINDS: tuple[PrincipalKind, ...] = get_args(PrincipalKind)
-RESERVED_LABEL_PREFIXES = ("engine:", "policy:", "llm:", "command:")
+#: What Provenloop itself, and people of an issuer, are called in the audit trail.
+RESERVED_LABEL_PREFIXES = ("engine:", "policy:", "llm:", "command:", "oidc:")
+RESERVED_LABELS = ("engine", "policy", "telemetry", "bootstrap")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,8 @@ class Principal:
     """An authenticated caller.
 
     ``lineage`` holds the principal's own id and those of everybody who minted its token, nearest first:
-    self-approval is refused on any of them.
+    self-approval is refused on any of them. ``expires_at`` is when the credential ends; no token that it mints may
+    outlive ``mints_until`` (both epoch ms; None where there is no such end).
     """
 
     id: str
@@ -38,6 +42,7 @@ class Principal:
     token_id: str
     lineage: tuple[str, ...]
     expires_at: int | None = None
+    mints_until: int | None = None
 
     def is_expired(self, now: int) -> bool:
         """Whether the credential's time is over."""
@@ -49,7 +54,7 @@ class Principal:
 
     def may_use(self, memory: str) -> bool:
         """Whether the memory's name matches the principal's glob."""
-        return fnmatchcase(memory, self.memories)
+        return matches(self.memories, memory)
 
 
 def require_scope(principal: Principal, scope: Scope) -> None:
@@ -70,6 +75,12 @@ def require_memory(principal: Principal, memory: str) -> None:
     """
     if not principal.may_use(memory):
         raise ScopeDeniedError("this token does not cover that memory")
+
+
+def is_reserved(label: str) -> bool:
+    """Whether no token may be called so, in whatever spelling."""
+    folded = normalise(label)
+    return folded in RESERVED_LABELS or folded.startswith(RESERVED_LABEL_PREFIXES)
 
 
 def parse_scopes(values: Iterable[str], *, field: str = "scopes") -> frozenset[Scope]:

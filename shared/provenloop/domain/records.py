@@ -194,7 +194,16 @@ class Token:
     created_at: int
     expires_at: int | None = None
     revoked_at: int | None = None
+    revoked_by: str | None = None
     rev: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TokenId:
+    """Where a tenant's token is found by its id."""
+
+    id: str
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)

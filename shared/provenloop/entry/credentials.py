@@ -20,7 +20,7 @@ from hashlib import sha256
 from provenloop.domain.errors import InvalidInputError, UnauthenticatedError
 from provenloop.domain.names import require_name
 from provenloop.domain.principal import Principal
-from provenloop.services.ports import TokenStore
+from provenloop.services.ports import TokenReader
 from provenloop.services.tokens import SECRET_PREFIX, principal_of
 
 CACHE_MS = 60_000
@@ -49,7 +49,7 @@ class Credentials:
         bootstrap_secret: gives the bootstrap token, reading it anew at each call.
     """
 
-    def __init__(self, tokens: TokenStore, bootstrap_secret: Callable[[], str]) -> None:
+    def __init__(self, tokens: TokenReader, bootstrap_secret: Callable[[], str]) -> None:
         self._tokens = tokens
         self._bootstrap_secret = bootstrap_secret
         self._known: OrderedDict[bytes, _Known] = OrderedDict()

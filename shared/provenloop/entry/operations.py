@@ -15,10 +15,10 @@ from provenloop.entry.models.events import EventsRequest
 from provenloop.entry.models.fields import WireModel
 from provenloop.entry.models.forget import ForgetRequest
 from provenloop.entry.models.loop import ApplyRequest, ConfigRequest, DecisionRequest, RollbackRequest, RunRequest
-from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery
+from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery, TokensQuery
 
 FunctionName = Literal["ingest", "loop_api", "analyze", "apply", "dispatch"]
-Method = Literal["GET", "POST", "PUT"]
+Method = Literal["GET", "POST", "PUT", "DELETE"]
 
 #: Scopes whose operations read the credential afresh.
 FRESH_SCOPES: frozenset[Scope] = frozenset({"review", "apply", "admin"})
@@ -111,7 +111,15 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("list_memories", "loop_api", "GET", "/v1/memories", ("admin",), "List memories.", "MemoriesReply"),
     Operation(
         "mint_token", "loop_api", "POST", "/v1/tokens", ("admin",),
-        "Mint a token; its secret is shown once.", "MintedReply", TokenRequest, statuses=(201,),
+        "Mint a token; its secret is shown once.", "MintedReply", TokenRequest, statuses=(201, 200),
+    ),
+    Operation(
+        "list_tokens", "loop_api", "GET", "/v1/tokens", ("admin",),
+        "List tokens with what they may do and who minted them.", "TokensReply", query=TokensQuery,
+    ),
+    Operation(
+        "revoke_token", "loop_api", "DELETE", "/v1/tokens/{id}", ("admin",),
+        "Revoke a token and all that was minted under it.", "RevokedReply",
     ),
     Operation(
         "show_grain", "loop_api", "GET", f"{MEMORY}/grains/{{address}}", ("read",),

@@ -60,9 +60,17 @@ class Request:
     @property
     def call(self) -> Call:
         """The request as use cases see it, of an operation about one memory."""
+        return self._call(self.need("memory"))
+
+    @property
+    def call_of_tenant(self) -> Call:
+        """The same of an operation about the tenant itself: its memory has no name."""
+        return self._call("")
+
+    def _call(self, memory: str) -> Call:
         return Call(
             principal=self.caller,
-            memory=MemoryId(self.caller.tenant, self.need("memory")),
+            memory=MemoryId(self.caller.tenant, memory),
             now=self.now,
             request_id=self.request_id,
             idempotency_key=self.idempotency_key,

@@ -36,6 +36,7 @@ from provenloop.domain.records import (
     TermRow,
     TermSegment,
     Token,
+    TokenId,
     Undo,
 )
 from provenloop.domain.rollup import Rollup, RowId, ToolWindow
@@ -47,7 +48,7 @@ from provenloop.services.recall_port import RecallReader
 Entity = (
     Grain | History | Predecessors | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint
     | Watch | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | ChainEnd | Note | Token | MemoryRecord | Label
-    | AgedGrain | AgedCount | NearPosting | NearText | TermRow | TermSegment | RecallRow | BusEvent
+    | AgedGrain | AgedCount | NearPosting | NearText | TermRow | TermSegment | RecallRow | BusEvent | TokenId
 )  # fmt: skip
 
 #: How often a transaction that collides with others is sent before the caller is told.
@@ -306,14 +307,28 @@ class Store(GrainReader, LoopReader, AuditReader, AgedReader, NearReader, Protoc
         """Forget that the memory is dirty, unless a number after ``seq`` has been reserved."""
 
 
-class TokenStore(Protocol):
-    """Credentials; apart from :class:`Store`, since they belong to no memory."""
+class TokenReader(Protocol):
+    """Looks up credentials; apart from :class:`Store`, since they belong to no memory."""
 
     def token(self, digest: str) -> Token | None:
         """The token whose secret has this SHA-256; strongly consistent."""
 
-    def put_token(self, token: Token, now: int) -> bool:
-        """Store a new token and claim its label in one transaction; False when the label is taken."""
+
+class TokenStore(TokenReader, Protocol):
+    """Everything a use case may do to credentials."""
+
+    def token_of_id(self, tenant: str, token_id: str) -> Token | None:
+        """A tenant's token; strongly consistent."""
+
+    def tokens(self, tenant: str, *, after: str = "", limit: int | None = None) -> Sequence[Token]:
+        """A tenant's tokens whose id is greater than ``after``, by id, at most ``limit``; strongly consistent."""
+
+    def transact(self, tenant: str, writes: Sequence[Write], now: int) -> None:
+        """All the writes or none, on tokens and what belongs to a tenant.
+
+        Raises:
+            WriteRefusedError: conditions did not hold.
+        """
 
 
 class WakeIndex(Protocol):

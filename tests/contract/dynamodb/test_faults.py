@@ -176,6 +176,8 @@ def read_all(store: DynamoStore) -> dict[str, Callable[[], object]]:
         "Query due": lambda: wake.due_memories(NOW),
         "GetItem run": lambda: store.run(MEMORY, "r"),
         "GetItem token": lambda: tokens.token("d"),
+        "Query token": lambda: tokens.token_of_id("acme", "tok_a"),
+        "Query tokens": lambda: tokens.tokens("acme"),
         "BatchGetItem grains": lambda: store.grains(MEMORY, ["a"], NOW),
         "UpdateItem reserve": lambda: store.reserve(MEMORY, reservation),
         "UpdateItem clear": lambda: store.clear_wake(MEMORY, 0),

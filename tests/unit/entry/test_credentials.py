@@ -39,10 +39,6 @@ class Tokens:
         self.asked += 1
         return self.by_digest.get(digest)
 
-    def put_token(self, token: Token, now: int) -> bool:
-        self.by_digest[token.digest] = token
-        return bool(now)
-
 
 class Bootstrap:
     """The bootstrap token; counts how often it was read."""

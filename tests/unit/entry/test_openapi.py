@@ -111,7 +111,9 @@ def test_decisions_and_administration_read_the_token_afresh() -> None:
         "create_memory",
         "forget",
         "list_memories",
+        "list_tokens",
         "mint_token",
         "reject",
+        "revoke_token",
         "roll_back",
     }

@@ -44,6 +44,7 @@ from provenloop.domain.records import (
     TermRow,
     TermSegment,
     Token,
+    TokenId,
     Undo,
 )
 from provenloop.domain.rollup import ROLLUP_KEPT_DAYS, AskDay, AssemblyDay, ReadDays, SignatureDay, ToolDay
@@ -211,6 +212,7 @@ FORMS: tuple[Form, ...] = (
     Form(
         "memory", MemoryRecord, lambda row: row.name, key=lambda m, row: Key(keys.registry(m.tenant), f"MEM#{row.name}")
     ),
+    Form("token_id", TokenId, lambda row: row.id, key=lambda m, row: keys.token_id(m.tenant, row.id)),
     Form("label", Label, lambda row: row.label, key=lambda m, row: keys.label(m.tenant, row.label)),
 )
 _BY_CLASS: Mapping[type[Any], Form] = {form.cls: form for form in FORMS}

@@ -59,12 +59,15 @@ RECOMMENDATION_PREFIX = "REC#"
 WATCH_PREFIX = "WATCH#"
 CHAIN_END_PREFIX = "END#"
 MEMORY_PREFIX = "MEM#"
+TOKEN_ID_PREFIX = "TOK#"
 TOOL_PREFIX = "R#TOOL#"
 ASK_PREFIX = "R#ASK#"
 READ_PREFIX = "R#READ#"
 RECALL_PREFIX = "R#RECALL#"
 #: Sorts after every digit, letter and '#': the upper end of a range of sort keys.
 LAST = "~"
+#: Behind a sort key: sorts after that key and before every longer one of printable characters.
+FIRST_AFTER = "\x01"
 
 
 class Key(NamedTuple):
@@ -108,6 +111,11 @@ def registry(tenant: str) -> str:
 def token(digest: str) -> Key:
     """A token, found by the SHA-256 of its secret."""
     return Key(f"TOKEN#{digest}", TOKEN_SORT)
+
+
+def token_id(tenant: str, token_id: str) -> Key:
+    """Where a tenant's token is found by its id."""
+    return Key(registry(tenant), f"{TOKEN_ID_PREFIX}{token_id}")
 
 
 def label(tenant: str, text: str) -> Key:

@@ -11,7 +11,7 @@ from provenloop.domain.instants import format_instant
 from provenloop.domain.records import MemoryRecord
 from provenloop.entry.models.access import TokenRequest
 from provenloop.entry.models.loop import ConfigRequest, DecisionRequest
-from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery
+from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery, TokensQuery
 from provenloop.entry.reply import Reply, json_lines_reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count
@@ -29,6 +29,7 @@ from provenloop.services import (
 from provenloop.services import configure as configuring
 from provenloop.services import policy as host_policy
 from provenloop.services import recall as recall_service
+from provenloop.services import revoke_token as revoking
 from provenloop.services.configure import ConfigChange
 from provenloop.services.record_use import Telemetry
 
@@ -60,14 +61,22 @@ def list_memories(request: Request) -> Reply:
 
 def mint_token(request: Request) -> Reply:
     """A new token in the caller's tenant."""
-    minted = tokens.mint_token(
-        request.wiring.tokens,
-        request.caller,
-        request.body_as(TokenRequest).to_mint(),
-        now=request.now,
-        entropy=request.wiring.entropy,
-    )
-    return json_reply({**tokens.describe(minted.token), "secret": minted.secret}, status=201)
+    wiring, wanted = request.wiring, request.body_as(TokenRequest).to_mint()
+    minted = tokens.mint_token(wiring.store, wiring.tokens, request.call_of_tenant, wanted)
+    return json_reply({**minted.shown, "secret": minted.secret}, status=200 if minted.secret is None else 201)
+
+
+def list_tokens(request: Request) -> Reply:
+    """One page of the tenant's tokens."""
+    query = request.query_as(TokensQuery)
+    answer = revoking.list_tokens(request.wiring.tokens, request.caller, limit=query.limit, cursor=query.cursor)
+    return json_reply(answer)
+
+
+def revoke_token(request: Request) -> Reply:
+    """Revoke a token."""
+    answer = revoking.revoke_token(request.wiring.tokens, request.caller, request.need("id"), now=request.now)
+    return json_reply(answer)
 
 
 def show_grain(request: Request) -> Reply:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from provenloop.domain.memory_glob import GLOB_PATTERN, MAX_FLOATING
 from provenloop.domain.principal import PrincipalKind, Scope
 from provenloop.entry.models.fields import Instant, Label, WireModel
 from provenloop.services.tokens import MintRequest
@@ -21,10 +22,16 @@ class TokenRequest(WireModel):
     label: Annotated[Label, Field(description="Unique in the tenant.")]
     kind: PrincipalKind
     memories: Annotated[
-        str, Field(pattern=r"^[a-z0-9._*?-]{1,64}$", description="Glob over memory names; * means all of them.")
+        str,
+        Field(
+            pattern=GLOB_PATTERN,
+            description=f"Glob over memory names; * means all of them. At most {MAX_FLOATING} ? behind the first *.",
+        ),
     ]
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=5)]
-    expires_at: Instant | None = None
+    expires_at: Annotated[
+        Instant | None, Field(description="When it ends; left out, with its minter's token, or never.")
+    ] = None
 
     def to_mint(self) -> MintRequest:
         """The same for the use case."""

@@ -33,7 +33,9 @@ class PathParameters(WireModel):
     namespace: Namespace | None = None
     subject: Annotated[Name | None, Field(description="The subject, in any spelling.")] = None
     address: Annotated[Address | None, Field(description="Address of the grain.")] = None
-    id: Annotated[ForeignId | None, Field(description="Id of a recommendation, or any unique prefix of it.")] = None
+    id: Annotated[
+        ForeignId | None, Field(description="Id of a token; or of a recommendation, or any unique prefix of it.")
+    ] = None
     run: Annotated[ForeignId | None, Field(description="Id of the pass.")] = None
 
 
@@ -60,6 +62,13 @@ class QueueQuery(WireModel):
     analyzer: Line | None = None
     limit: Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=MAX_PAGE)] = DEFAULT_PAGE
     cursor: Annotated[str | None, Field(min_length=1, max_length=2048)] = None
+
+
+class TokensQuery(WireModel):
+    """Which part of the tokens to show."""
+
+    limit: Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=MAX_PAGE)] = MAX_PAGE
+    cursor: ForeignId | None = None
 
 
 class RecallQuery(WireModel):

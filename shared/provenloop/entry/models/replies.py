@@ -48,17 +48,39 @@ class MemoriesReply(WireModel):
     memories: list[MemoryReply]
 
 
-class MintedReply(WireModel):
-    """A new token; the secret is shown this once."""
+class TokenReply(WireModel):
+    """A token, without its secret."""
 
     id: str
     label: str
     kind: Literal["human", "agent", "service"]
     memories: str
     scopes: list[str]
+    minted_by: Annotated[str | None, Field(description="The principal's id.")]
+    lineage: Annotated[list[str], Field(description="Its own id, and those of everybody behind it, nearest first.")]
     created_at: Time
     expires_at: Time | None
-    secret: str
+    revoked_at: Time | None
+    revoked_by: Annotated[str | None, Field(description="The principal's id.")]
+
+
+class MintedReply(TokenReply):
+    """A new token; the secret is shown this once."""
+
+    secret: Annotated[str | None, Field(description="Null where the same Idempotency-Key made the token before.")]
+
+
+class TokensReply(WireModel):
+    """One page of tokens by id; the cursor is null on the last one."""
+
+    tokens: list[TokenReply]
+    cursor: str | None
+
+
+class RevokedReply(TokenReply):
+    """A revoked token."""
+
+    descendants: Annotated[list[str], Field(description="Everything minted under it, which is revoked too.")]
 
 
 class EventAnswer(WireModel):
