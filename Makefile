@@ -53,7 +53,7 @@ signatures: .venv/.package ## How well error signatures group the labelled lines
 	@.venv/bin/python -m provenloop.entry.measure_signatures $(if $(DATA),"$(DATA)")
 
 .PHONY: bench
-bench: .venv/.package .venv-ministack/.requirements ## What a pass costs in memories of up to 100,000 grains (SIZES="0 1000")
+bench: .venv/.package ## What a pass costs in memories of up to 100,000 grains (SIZES="0 1000")
 	@.venv/bin/python -m tests.bench $(SIZES)
 
 .PHONY: packaged
