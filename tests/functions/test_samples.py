@@ -15,6 +15,7 @@ LOGICAL_IDS = {
     "analyze": "AnalyzeFunction",
     "apply": "ApplyFunction",
     "dispatch": "DispatchFunction",
+    "jobs": "JobsFunction",
 }
 #: Sample and the status it is answered with; the memory is made on the way.
 FIRST_DAY = [
@@ -41,9 +42,11 @@ FIRST_DAY = [
     ("loop_api.approve", 404),
     ("apply.apply", 404),
     ("apply.rollback", 404),
+    ("apply.dry_run", 200),
     ("apply.forget", 200),
+    ("jobs.show_job", 404),
 ]
-WITHOUT_HTTP = {"analyze.queue", "dispatch.tick"}
+WITHOUT_HTTP = {"analyze.queue", "dispatch.tick", "jobs.queue"}
 
 
 def invoke(api: Api, name: str) -> Any:
@@ -65,6 +68,13 @@ def test_the_queue_sample_runs_the_pass_it_can_and_sends_back_the_other(api: Api
 
 def test_the_tick_sample_asks_for_nothing_where_nothing_is_due(api: Api) -> None:
     assert invoke(api, "dispatch.tick") == {"sent": 0, "published": 0}
+
+
+def test_the_job_sample_comes_again_as_long_as_its_job_may_still_be_stored(api: Api) -> None:
+    [message] = sample("jobs.queue")["Records"]
+    assert invoke(api, "jobs.queue") == {"batchItemFailures": [{"itemIdentifier": message["messageId"]}]}
+    api.stack.set_clock(api.stack.now_ms() + 20 * 60_000)
+    assert invoke(api, "jobs.queue") == {"batchItemFailures": []}
 
 
 def test_no_sample_is_left_out() -> None:

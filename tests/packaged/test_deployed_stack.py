@@ -30,6 +30,7 @@ PARAMETERS = {
     "subject": "sam",
     "id": "0" * 26,
     "run": "0" * 32,
+    "job": "0" * 32,
 }
 FAILING_CALLS = [
     {"kind": "tool_call", "tool": "search", "call_id": f"c{n}", "is_error": True, "result": "Timeout after 30 s"}

@@ -99,6 +99,7 @@ def _use_everything(stack: LocalStack) -> None:
         with patch.object(EventBridgeBus, "send", lambda _bus, _events: frozenset()):
             _decide(admin, "scheduled", "approve", "reject")
         _forget(admin)
+        _forget_much(stack, admin)
         _look_everywhere(admin, stack)
         assert stack.tick().failed == []
     with stack.client_as(minted["secret"]) as runner:
@@ -144,6 +145,26 @@ def _forget(admin: httpx.Client) -> None:
                 f"{memory}/forget", json={**wanted, "because": "asked to"}, headers={"idempotency-key": str(wanted)}
             )
         )
+
+
+def _forget_much(stack: LocalStack, admin: httpx.Client) -> None:
+    """More than one request forgets, with what goes with it."""
+    memory = "/v1/memories/much"
+    _ok(admin.put(memory, json={}))
+    facts = [{"kind": "fact", "subject": "mo", "relation": f"r{n}", "object": f"o{n}"} for n in range(51)]
+    skills = [{"kind": "skill", "name": "mo", "proficiency": step} for step in (0.1, 0.2)]
+    for events in (facts, skills[:1], skills[1:]):
+        _ok(admin.post(f"{memory}/events", json={"events": events}))
+    _ok(admin.get(f"{memory}/recall?subject=mo"))
+    _ok(admin.get(f"{memory}/recall?question=who%20is%20mo"))
+    _ok(admin.post(f"{memory}/loop/run"))
+    _ok(admin.post(f"{memory}/loop/config", json={"passes_enabled": False, "because": "mo asked for it"}))
+    wanted = {"namespace": "shared", "subject": "mo"}
+    _ok(admin.post(f"{memory}/forget", json={**wanted, "dry_run": True}))
+    job = _ok(admin.post(f"{memory}/forget", json={**wanted, "because": "asked to"}))["job"]
+    stack.set_clock(stack.now_ms() + SLOT_MS)
+    stack.tick()
+    assert _ok(admin.get(f"{memory}/jobs/{job}"))["status"] == "done"
 
 
 def _look_everywhere(admin: httpx.Client, stack: LocalStack) -> None:

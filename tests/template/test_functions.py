@@ -83,7 +83,7 @@ def test_a_function_is_traced_and_has_limits(folder: str) -> None:
 def test_functions_that_only_answer_http_end_before_the_gateway_hangs_up() -> None:
     queued = {folder for folder, _ in (*triggers("SQS"), *triggers("Schedule"))}
 
-    assert queued == {"analyze", "dispatch"}
+    assert queued == {"analyze", "dispatch", "jobs"}
     for folder in FUNCTIONS.keys() - queued:
         assert FUNCTIONS[folder].need("Timeout") < HTTP_LIMIT_S
 
@@ -108,7 +108,14 @@ def test_every_parameter_is_explained_and_used() -> None:
 
 
 def test_the_outputs_say_where_everything_is() -> None:
-    assert set(DOCUMENT["Outputs"]) == {"ApiUrl", "TableName", "PassQueueUrl", "EventBusName", "BootstrapSecretArn"}
+    assert set(DOCUMENT["Outputs"]) == {
+        "ApiUrl",
+        "TableName",
+        "PassQueueUrl",
+        "JobQueueUrl",
+        "EventBusName",
+        "BootstrapSecretArn",
+    }
     assert all(output["Description"] for output in DOCUMENT["Outputs"].values())
 
 

@@ -85,6 +85,16 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
         "REPLAY": frozenset({"GetItem", "PutItem"}),
     },
+    "jobs": {
+        "TOKEN": frozenset({"GetItem"}),
+        "HEAD": frozenset({"Query", "UpdateItem"}),
+        "LOG": frozenset({"Query", "PutItem"}),
+        "GRAIN": frozenset({"BatchGetItem", "Query", "PutItem", "UpdateItem"}),
+        "INDEX": frozenset({"BatchGetItem", "Query", "PutItem", "DeleteItem"}),
+        "LOOP": frozenset({"GetItem", "PutItem"}),
+        "AUDIT": frozenset({"PutItem"}),
+        "NOTE": frozenset({"Query", "PutItem", "DeleteItem"}),
+    },
     "dispatch": {
         "HEAD": frozenset({"UpdateItem"}),
         "OUTBOX": frozenset({"BatchGetItem", "DeleteItem"}),
@@ -95,15 +105,18 @@ EXPECTED_INDEXES = {
     "analyze": frozenset[str](),
     "apply": frozenset[str](),
     "loop_api": frozenset({"queue"}),
+    "jobs": frozenset[str](),
     "dispatch": frozenset({"due", "bytime"}),
 }
 BOOTSTRAP_TOKEN = ("secretsmanager:GetSecretValue", "Secret")
 HOST_POLICY = ("ssm:GetParameter", "Policy")
+BEGIN_JOB = ("sqs:SendMessage", "JobQueue")
 PUBLISH = ("events:PutEvents", "EventBus")
 OTHER_RIGHTS = {
     "ingest": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY}),
     **dict.fromkeys(("analyze", "loop_api"), frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, PUBLISH})),
-    "apply": frozenset({BOOTSTRAP_TOKEN, PUBLISH}),
+    "apply": frozenset({BOOTSTRAP_TOKEN, PUBLISH, BEGIN_JOB}),
+    "jobs": frozenset({BOOTSTRAP_TOKEN, BEGIN_JOB}),
     "dispatch": frozenset({("sqs:SendMessage", "PassQueue"), PUBLISH}),
 }
 
@@ -192,6 +205,7 @@ _ARNS = {
     "PassQueue": TEMPLATE.attribute("PassQueue", "Arn"),
     "Policy": f"arn:aws:ssm:{REGION}:{ACCOUNT}:parameter",
     "EventBus": TEMPLATE.attribute("EventBus", "Arn"),
+    "JobQueue": TEMPLATE.attribute("JobQueue", "Arn"),
 }
 
 

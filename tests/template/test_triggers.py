@@ -1,5 +1,7 @@
 """Whatever starts a function without HTTP has a place where its failures go, and nothing is run twice in haste."""
 
+import pytest
+
 from provenloop.entry.local.resources import queues
 from tests.template.reading import DOCUMENT, FUNCTIONS, TEMPLATE, queue_of, triggers
 
@@ -45,31 +47,33 @@ def test_eventbridge_of_this_account_alone_may_write_to_the_queue_of_failed_tick
     assert statement["Condition"] == {"StringEquals": {"aws:SourceAccount": TEMPLATE.ref("AWS::AccountId")}}
 
 
-def test_passes_are_queued_for_analyze_which_reports_each_failure_alone() -> None:
-    ((folder, properties),) = triggers("SQS")
+def test_passes_and_jobs_are_queued_for_functions_that_report_each_failure_alone() -> None:
+    found = dict(triggers("SQS"))
 
-    assert folder == "analyze"
-    assert properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
-    assert 1 <= properties["BatchSize"] <= 10
-    assert queue_of(properties["Queue"]).logical_id == "PassQueue"
+    assert {folder: queue_of(each["Queue"]).logical_id for folder, each in found.items()} == {
+        "analyze": "PassQueue",
+        "jobs": "JobQueue",
+    }
+    for properties in found.values():
+        assert properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+        assert 1 <= properties["BatchSize"] <= 10
 
 
-def test_a_pass_that_keeps_failing_ends_in_a_queue_of_the_same_order() -> None:
+@pytest.mark.parametrize(("name", "is_fifo"), [("Pass", True), ("Job", False)])
+def test_what_keeps_failing_ends_in_a_queue_of_the_same_order(name: str, is_fifo: bool) -> None:
     found = {queue.logical_id: queue for queue in queues(TEMPLATE)}
-    source, target = found["PassQueue"], found["PassDeadLetterQueue"]
+    source, target = found[f"{name}Queue"], found[f"{name}DeadLetterQueue"]
 
     assert source.dead_letter_arn == target.arn
-    assert source.fifo
-    assert target.fifo
+    assert source.fifo == target.fifo == is_fifo
     assert source.max_receive_count is not None
     assert source.max_receive_count >= 3
     assert int(target.attributes["MessageRetentionPeriod"]) == FORTNIGHT_S
 
 
-def test_a_batch_of_passes_is_hidden_for_six_times_as_long_as_it_may_run() -> None:
-    ((folder, properties),) = triggers("SQS")
-
-    assert queue_of(properties["Queue"]).need("VisibilityTimeout") >= 6 * FUNCTIONS[folder].need("Timeout")
+def test_a_batch_is_hidden_for_six_times_as_long_as_it_may_run() -> None:
+    for folder, properties in triggers("SQS"):
+        assert queue_of(properties["Queue"]).need("VisibilityTimeout") >= 6 * FUNCTIONS[folder].need("Timeout")
 
 
 def test_equal_bodies_are_not_taken_for_the_same_pass() -> None:

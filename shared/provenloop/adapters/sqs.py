@@ -1,4 +1,4 @@
-"""The queue of passes: FIFO, one group a memory, so that passes over one memory never run side by side.
+"""The queues: of passes (FIFO, one group a memory, so that passes over one memory never run side by side) and of jobs.
 
 A group's and a message's id are digests: tenant and memory names together may be longer than SQS allows.
 """
@@ -24,7 +24,7 @@ class SqsPassQueue:
 
     def __init__(self, queue_url: str, *, client: Any = None) -> None:
         self._url = queue_url
-        self._client: Any = client or botocore.session.get_session().create_client("sqs", config=_CONFIG)
+        self._client: Any = client or _new_client()
 
     def send(self, memory: MemoryId, now: int) -> None:
         """Ask for one pass; the same memory at the same instant is one message, however often it is sent.
@@ -33,12 +33,34 @@ class SqsPassQueue:
             UnavailableError: the queue did not take it.
         """
         group = sha256_hex(canonical_json([memory.tenant, memory.name]))
-        try:
-            self._client.send_message(
-                QueueUrl=self._url,
-                MessageBody=json.dumps({"tenant": memory.tenant, "memory": memory.name}),
-                MessageGroupId=group,
-                MessageDeduplicationId=sha256_hex(canonical_json([group, now])),
-            )
-        except (ClientError, BotoCoreError) as error:
-            raise UnavailableError("the queue did not take the message; try again") from error
+        _send(
+            self._client,
+            QueueUrl=self._url,
+            MessageBody=json.dumps({"tenant": memory.tenant, "memory": memory.name}),
+            MessageGroupId=group,
+            MessageDeduplicationId=sha256_hex(canonical_json([group, now])),
+        )
+
+
+class SqsJobQueue:
+    """Implements ``services.job_port.JobQueue`` on one standard SQS queue."""
+
+    def __init__(self, queue_url: str, *, client: Any = None) -> None:
+        self._url = queue_url
+        self._client: Any = client or _new_client()
+
+    def send(self, memory: MemoryId, job_id: str, delay_s: int) -> None:
+        """See ``JobQueue``."""
+        body = json.dumps({"tenant": memory.tenant, "memory": memory.name, "job": job_id})
+        _send(self._client, QueueUrl=self._url, MessageBody=body, DelaySeconds=delay_s)
+
+
+def _new_client() -> Any:
+    return botocore.session.get_session().create_client("sqs", config=_CONFIG)
+
+
+def _send(client: Any, **message: Any) -> None:
+    try:
+        client.send_message(**message)
+    except (ClientError, BotoCoreError) as error:
+        raise UnavailableError("the queue did not take the message; try again") from error

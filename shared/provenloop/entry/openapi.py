@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from pydantic.json_schema import models_json_schema
@@ -121,15 +122,19 @@ def _properties(model: type[BaseModel]) -> dict[str, dict[str, Any]]:
 
 
 def _responses(operation: Operation) -> dict[str, Any]:
-    schema = {"type": "object"} if operation.reply is None else _ref(operation.reply)
     done = {
-        str(status): {"description": "Done.", "content": {operation.media_type: {"schema": schema}}}
+        str(status): {"description": "Done.", "content": {operation.media_type: {"schema": _schema(operation, status)}}}
         for status in operation.statuses
     }
     refusal = {PROBLEM_JSON: {"schema": _ref(_PROBLEM)}}
     possible = _REFUSALS if operation.scopes else {}
     refused = {status: {"description": text, "content": refusal} for status, text in possible.items()}
     return {**done, **refused, "default": {"description": "Any other refusal.", "content": refusal}}
+
+
+def _schema(operation: Operation, status: int) -> dict[str, str]:
+    name = operation.accepted if status == HTTPStatus.ACCEPTED and operation.accepted else operation.reply
+    return {"type": "object"} if name is None else _ref(name)
 
 
 def _ref(model: str) -> dict[str, str]:
@@ -145,7 +150,8 @@ def reply_model(name: str) -> type[WireModel]:
 
 def _schemas() -> dict[str, Any]:
     bodies = {operation.body for operation in OPERATIONS if operation.body is not None}
-    answers = {reply_model(operation.reply) for operation in OPERATIONS if operation.reply is not None}
+    names = {name for operation in OPERATIONS for name in (operation.reply, operation.accepted)}
+    answers = {reply_model(name) for name in names if name is not None}
     models = sorted(bodies | answers | {replies.Problem}, key=lambda model: model.__name__)
     modes = [(model, "validation") for model in models]
     _, definitions = models_json_schema(modes, ref_template=_REF)  # type: ignore[arg-type]

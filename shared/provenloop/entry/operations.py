@@ -17,7 +17,7 @@ from provenloop.entry.models.forget import ForgetRequest
 from provenloop.entry.models.loop import ApplyRequest, ConfigRequest, DecisionRequest, RollbackRequest, RunRequest
 from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery, TokensQuery
 
-FunctionName = Literal["ingest", "loop_api", "analyze", "apply", "dispatch"]
+FunctionName = Literal["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs"]
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 
 #: Scopes whose operations read the credential afresh.
@@ -43,6 +43,7 @@ class Operation:
             document needs it.
         media_type: of a successful answer.
         statuses: HTTP statuses of success.
+        accepted: name of the model of an answer with status 202; None where it is that of every other.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Operation:
     query: type[WireModel] | None = None
     media_type: str = "application/json"
     statuses: tuple[int, ...] = (200,)
+    accepted: str | None = None
 
     @property
     def route_key(self) -> str:
@@ -100,6 +102,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "forget", "apply", "POST", f"{MEMORY}/forget", ("admin",),
         "Forget a grain, or everything held about a subject, for good.", "ForgottenReply", ForgetRequest,
+        statuses=(200, 202), accepted="JobReply",
     ),
     Operation("health", "loop_api", "GET", "/health", (), "Whether the service answers.", "HealthReply"),
     Operation("openapi", "loop_api", "GET", "/openapi.json", (), "This document.", None),
@@ -177,6 +180,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "configure", "loop_api", "POST", f"{MEMORY}/loop/config", ("admin",),
         "Switch analyzers, set their parameters, raise floors, restrict namespaces.", "ConfigReply", ConfigRequest,
+    ),
+    Operation(
+        "show_job", "jobs", "GET", f"{MEMORY}/jobs/{{job}}", ("admin",),
+        "Show how far a job is: a large forget, or an erasure.", "JobReply",
     ),
     Operation(
         "export_audit", "loop_api", "GET", f"{MEMORY}/audit", ("read",),

@@ -18,6 +18,7 @@ from provenloop.domain.errors import InternalError
 TABLE = "PROVENLOOP_TABLE"
 PASS_QUEUE_URL = "PROVENLOOP_PASS_QUEUE_URL"
 EVENT_BUS = "PROVENLOOP_EVENT_BUS"
+JOB_QUEUE_URL = "PROVENLOOP_JOB_QUEUE_URL"
 BOOTSTRAP_SECRET = "PROVENLOOP_BOOTSTRAP_SECRET"
 NOW = "PROVENLOOP_NOW"
 DEV_TOKEN = "PROVENLOOP_DEV_TOKEN"
@@ -29,6 +30,7 @@ TEMPLATE_VARIABLES: tuple[str, ...] = (
     TABLE,
     PASS_QUEUE_URL,
     EVENT_BUS,
+    JOB_QUEUE_URL,
     BOOTSTRAP_SECRET,
     POLICY_PARAMETER,
     "POWERTOOLS_SERVICE_NAME",
@@ -59,6 +61,11 @@ class Settings:
     def event_bus(self) -> str:
         """Name of the EventBridge bus that events are published on."""
         return self._need(EVENT_BUS)
+
+    @property
+    def job_queue_url(self) -> str:
+        """URL of the queue that jobs go on from."""
+        return self._need(JOB_QUEUE_URL)
 
     @property
     def bootstrap_secret(self) -> str:

@@ -20,6 +20,7 @@ from provenloop.entry.credentials import Credentials
 from provenloop.entry.policies import CACHE_MS, Policies
 from provenloop.entry.settings import Settings, read_settings
 from provenloop.services.bus_port import EventBus, Outbox
+from provenloop.services.job_port import JobQueue
 from provenloop.services.ports import Entropy, PassQueue, PolicySource, Store, TokenStore, WakeIndex
 from provenloop.services.publish import Publisher
 
@@ -116,6 +117,13 @@ class Wiring:
         from provenloop.adapters.sqs import SqsPassQueue
 
         return SqsPassQueue(self.settings.pass_queue_url)
+
+    @cached_property
+    def jobs(self) -> JobQueue:
+        """Where jobs go on from."""
+        from provenloop.adapters.sqs import SqsJobQueue
+
+        return SqsJobQueue(self.settings.job_queue_url)
 
     @cached_property
     def credentials(self) -> Credentials:

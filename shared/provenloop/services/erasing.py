@@ -13,6 +13,7 @@ from provenloop.domain.address import Addresses
 from provenloop.domain.audit import Note
 from provenloop.domain.commit import Change
 from provenloop.domain.grain import Grain, text_of, without_content
+from provenloop.domain.job import is_of_a_job
 from provenloop.domain.mentions import mentions, own_texts
 from provenloop.domain.records import History
 from provenloop.services.call import Call
@@ -93,8 +94,9 @@ def _repeating_questions(store: Store, call: Call, said: frozenset[str]) -> Iter
 
 
 def _repeating(store: Store, call: Call, said: frozenset[str], chain: str) -> Iterator[Note]:
-    notes = store.all_notes(call.memory)
-    return (note for note in notes if note.subject != chain and mentions(note.because, said))
+    """Reasons of other chains. A job keeps what it still needs to know, and drops it when it ends."""
+    notes = (note for note in store.all_notes(call.memory) if note.subject != chain and not is_of_a_job(note.subject))
+    return (note for note in notes if mentions(note.because, said))
 
 
 def _with_content(store: Store, call: Call, grain: Grain) -> Iterator[History]:

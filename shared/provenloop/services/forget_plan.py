@@ -24,7 +24,7 @@ from provenloop.services.ports import Store
 
 MAX_GRAINS = 50
 #: Kinds with a topic, and the field of their bodies that holds it.
-_TOPIC_FIELDS: Mapping[str, str] = {"fact": "subject", "tool_call": "tool", "skill": "name", "goal": "name"}
+TOPIC_FIELDS: Mapping[str, str] = {"fact": "subject", "tool_call": "tool", "skill": "name", "goal": "name"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,31 +56,41 @@ class Plan:
         return not self.grains and not self.with_them.questions
 
 
-def plan_of(store: Store, call: Call, wanted: Wanted) -> Plan:
+class TooManyGrainsError(TooLargeError):
+    """More grains are held about a subject than one transaction forgets; ``chain`` names its audit chain."""
+
+    def __init__(self, count: int, chain: str) -> None:
+        super().__init__(
+            f"{count} grains are held about that and {MAX_GRAINS} can be forgotten at once; name them one by one",
+            field="subject",
+        )
+        self.chain = chain
+
+
+def plan_of(store: Store, call: Call, wanted: Wanted, *, however_many: bool = False) -> Plan:
     """Look for everything that has to be erased.
+
+    Args:
+        however_many: also of more grains than one transaction forgets.
 
     Raises:
         InvalidInputError: neither one grain nor a subject of a namespace is named.
         NotFoundError: no such memory, namespace, grain or subject.
-        TooLargeError: over 50 grains.
+        TooManyGrainsError: over 50 grains.
     """
     chain, found = _found(store, call, wanted)
     grains = tuple(grain for grain in found if grain.state != "forgotten")
-    if len(grains) > MAX_GRAINS:
-        raise TooLargeError(
-            f"{len(grains)} grains are held about that and {MAX_GRAINS} can be forgotten at once; name them one by one",
-            field="subject",
-        )
+    if not however_many and len(grains) > MAX_GRAINS:
+        raise TooManyGrainsError(len(grains), chain)
     said = frozenset[str]() if wanted.subject is None else frozenset({normalise(wanted.subject)})
     with_them = erasures_of(store, call, found, said=said, chain=chain)
     if not found and not with_them.questions:
         raise NotFoundError("nothing is held about that subject", field="subject")
-    return Plan(
-        chain, store.chain_end(call.memory, chain), grains, with_them, tuple(sorted(_lessons(store, call, grains)))
-    )
+    lessons = tuple(sorted(lessons_of(store, call, grains)))
+    return Plan(chain, store.chain_end(call.memory, chain), grains, with_them, lessons)
 
 
-def _lessons(store: Store, call: Call, grains: Sequence[Grain]) -> Iterator[str]:
+def lessons_of(store: Store, call: Call, grains: Sequence[Grain]) -> Iterator[str]:
     """Addresses of facts that an apply made of the error of one of these calls, and of calls like it."""
     errors: dict[tuple[str, str], set[str]] = {}
     for grain in grains:
@@ -116,13 +126,13 @@ def _about(store: Store, call: Call, namespace: str, subject: str) -> tuple[str,
     addresses = Addresses(heads.log.key)
     found = [
         grain
-        for kind in _TOPIC_FIELDS
+        for kind in TOPIC_FIELDS
         for grain in store.grains_by_prefix(call.memory, addresses.entity_prefix(kind, namespace, subject), call.now)
-        if (grain.kind, grain.namespace) == (kind, namespace) and _is_about(grain, subject)
+        if (grain.kind, grain.namespace) == (kind, namespace) and is_about(grain, subject)
     ]
     return f"entity:{addresses.short('entity', namespace, normalise(subject))}", found
 
 
-def _is_about(grain: Grain, subject: str) -> bool:
+def is_about(grain: Grain, subject: str) -> bool:
     """Whether a grain is about the subject. One that is forgotten does not tell: its prefix has to do."""
-    return grain.state == "forgotten" or normalise(text_of(grain, _TOPIC_FIELDS[grain.kind])) == normalise(subject)
+    return grain.state == "forgotten" or normalise(text_of(grain, TOPIC_FIELDS[grain.kind])) == normalise(subject)

@@ -16,6 +16,7 @@ from provenloop.domain.bus_events import BusEvent
 from provenloop.domain.checkpoint import Checkpoint, Watch
 from provenloop.domain.commit import Heads, LogEntry, LogHead, PassHead, TimerHead
 from provenloop.domain.grain import Grain
+from provenloop.domain.job import Job
 from provenloop.domain.lifecycle import Status
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
@@ -42,6 +43,7 @@ from provenloop.domain.records import (
 from provenloop.domain.rollup import Rollup, RowId, ToolWindow
 from provenloop.services.aged_port import AgedReader
 from provenloop.services.audit_port import AuditReader
+from provenloop.services.job_port import JobReader
 from provenloop.services.near_port import NearReader
 from provenloop.services.recall_port import RecallReader
 
@@ -49,6 +51,7 @@ Entity = (
     Grain | History | Predecessors | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint
     | Watch | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | ChainEnd | Note | Token | MemoryRecord | Label
     | AgedGrain | AgedCount | NearPosting | NearText | TermRow | TermSegment | RecallRow | BusEvent | TokenId
+    | Job
 )  # fmt: skip
 
 #: How often a transaction that collides with others is sent before the caller is told.
@@ -274,7 +277,7 @@ class Used(Protocol):
         """Write units."""
 
 
-class Store(GrainReader, LoopReader, AuditReader, AgedReader, NearReader, Protocol):
+class Store(GrainReader, LoopReader, AuditReader, AgedReader, NearReader, JobReader, Protocol):
     """Everything a use case may do to one memory."""
 
     def create_memory(self, memory: MemoryId, record: MemoryRecord, key: bytes) -> bool:

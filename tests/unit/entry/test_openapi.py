@@ -116,4 +116,5 @@ def test_decisions_and_administration_read_the_token_afresh() -> None:
         "reject",
         "revoke_token",
         "roll_back",
+        "show_job",
     }

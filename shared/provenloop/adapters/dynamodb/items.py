@@ -24,6 +24,7 @@ from provenloop.domain.commit import LogEntry, PassHead, TimerHead
 from provenloop.domain.errors import IntegrityError
 from provenloop.domain.grain import Grain
 from provenloop.domain.instants import day_start_ms, utc_day
+from provenloop.domain.job import Job
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation, severity_rank
@@ -52,6 +53,7 @@ from provenloop.services.ports import Entity
 
 DAY_S = 86_400
 RUN_KEPT_S = 90 * DAY_S
+JOB_KEPT_S = 400 * DAY_S
 
 #: Fields of a recommendation that its row in the queue shows.
 QUEUE_FIELDS = (
@@ -136,6 +138,11 @@ def _ttl_of_day(_memory: MemoryId, row: ToolDay | SignatureDay | AskDay | Assemb
     return {"ttl": _ttl_after(row.day)}
 
 
+def _ttl_of_job(_memory: MemoryId, job: Job) -> Mapping[str, Any]:
+    """A job that is over is told about for a while; one that runs stays."""
+    return {} if job.is_running else {"ttl": job.changed_at // 1000 + JOB_KEPT_S}
+
+
 def _ttl_of_use(_memory: MemoryId, entry: LogEntry) -> Mapping[str, Any]:
     """An entry that only tells how memory was used goes with the counts that it was counted in."""
     is_use = bool(entry.changes) and all(change.is_telemetry for change in entry.changes)
@@ -194,6 +201,7 @@ FORMS: tuple[Form, ...] = (
     Form("undo", Undo, lambda row: keys.undo(row.recommendation), "LOOP"),
     Form("config", MemoryConfig, lambda _config: keys.CONFIG, "HEAD", "rev"),
     Form("run", Run, lambda row: keys.run(row.id), "LOOP", None, lambda _m, run: {"ttl": run.at // 1000 + RUN_KEPT_S}),
+    Form("job", Job, lambda job: keys.job(job.id), "LOOP", "rev", _ttl_of_job),
     Form("audit", AuditEntry, lambda entry: keys.chain(entry.subject, entry.n), "AUDIT"),
     Form("chain_end", ChainEnd, lambda end: keys.chain_end(end.subject), "LOOP", "rev"),
     Form("event", BusEvent, lambda event: event.id, "OUTBOX", None, _beside_event),

@@ -33,6 +33,7 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | the reasons of a subject | query | M#NOTE | begins_with ``<subject>#`` |
 | where a chain ends that no recommendation ends; all | get; query | M#LOOP | ``END#<subject>``; begins_with |
 | one event that waits to be published | get | M#OUTBOX | ``<audit id>`` |
+| one job | get | M#LOOP | ``JOB#<id>`` |
 | has this request been answered? | get | M#REPLAY | ``<digest>`` |
 | the review queue of one status | query of index ``queue`` | M#Q#<status> | ``<3 - severity>#<created>#<id>`` |
 | memories with something to do | query of index ``due`` | WAKE#<shard> | instant up to now |
@@ -286,6 +287,11 @@ def undo(rec_id: str) -> str:
 def run(run_id: str) -> str:
     """Sort key of a pass outcome."""
     return f"RUN#{run_id}"
+
+
+def job(job_id: str) -> str:
+    """Sort key of a job."""
+    return f"JOB#{job_id}"
 
 
 def chain(subject: str, n: int) -> str:

@@ -9,6 +9,7 @@ from typing import TypeVar, get_args
 from provenloop.adapters.dynamodb import heads, keys, queue_index, table, writes
 from provenloop.adapters.dynamodb.aged_rows import AgedRows
 from provenloop.adapters.dynamodb.items import audit_entry_of, entity_of
+from provenloop.adapters.dynamodb.job_rows import JobRows
 from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.meter import Usage
 from provenloop.adapters.dynamodb.near_rows import NearRows
@@ -32,7 +33,7 @@ T = TypeVar("T")
 _ROLLUPS: tuple[type[Rollup], ...] = get_args(Rollup)
 
 
-class DynamoStore(AgedRows, NearRows, RecallRows):
+class DynamoStore(AgedRows, JobRows, NearRows, RecallRows):
     """Implements ``services.ports.Store`` on one DynamoDB table.
 
     Args:

@@ -10,7 +10,7 @@ from provenloop.entry.models.loop import ApplyRequest, RollbackRequest
 from provenloop.entry.reply import Reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count
-from provenloop.services import apply_change
+from provenloop.services import apply_change, jobs
 from provenloop.services import forget as forgetting
 from provenloop.services import roll_back as undo
 from provenloop.services.forget_plan import Wanted
@@ -35,10 +35,15 @@ def roll_back(request: Request) -> Reply:
 
 
 def forget(request: Request) -> Reply:
-    """Forget a grain, or a subject."""
+    """Forget a grain, or a subject: 202 where a job goes on with it."""
     body = request.body_as(ForgetRequest)
     wanted = Wanted(body.address, body.namespace, body.subject)
-    answer = forgetting.forget(request.wiring.store, request.call, wanted, body.because)
+    if body.dry_run:
+        return json_reply(forgetting.would_forget(request.wiring.store, request.call, wanted))
+    current = request.wiring
+    is_done, answer = jobs.forget_or_begin(current.store, current.jobs, request.call, wanted, body.because or "")
+    if not is_done:
+        return json_reply(answer, status=202)
     count("GrainsForgotten", answer["forgotten"])
     return json_reply(answer)
 

@@ -17,4 +17,5 @@ class ForgetRequest(WireModel):
     subject: Annotated[
         Name | None, Field(description="Subject of facts, tool of calls, name of skills and goals; with a namespace.")
     ] = None
-    because: Because
+    because: Annotated[Because | None, Field(description="The written reason; a dry run needs none.")] = None
+    dry_run: Annotated[bool, Field(description="Only tell what would be erased.")] = False

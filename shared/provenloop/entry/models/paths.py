@@ -36,6 +36,7 @@ class PathParameters(WireModel):
     id: Annotated[
         ForeignId | None, Field(description="Id of a token; or of a recommendation, or any unique prefix of it.")
     ] = None
+    job: Annotated[ForeignId | None, Field(description="Id of the job.")] = None
     run: Annotated[ForeignId | None, Field(description="Id of the pass.")] = None
 
 

@@ -203,6 +203,22 @@ class EntityReply(WireModel):
     facts: list[Grain]
 
 
+class JobReply(WireModel):
+    """How far a job is."""
+
+    job: Annotated[str, Field(description="Its id.")]
+    kind: Literal["forget", "erase"]
+    status: Literal["running", "done", "failed"]
+    counts: Annotated[dict[str, int], Field(description="What was erased so far, by what it was.")]
+    lessons: Annotated[
+        list[str], Field(description="Addresses of lessons that repeat a forgotten error; at most 50 are named.")
+    ]
+    created_at: Time
+    changed_at: Time
+    by: Annotated[str, Field(description="Label of who asked for it.")]
+    error: Annotated[str | None, Field(description="Code of what it failed with.")]
+
+
 class ForgottenReply(WireModel):
     """What was forgotten; none of it can be brought back."""
 
@@ -216,6 +232,7 @@ class ForgottenReply(WireModel):
     ]
     seq: int | None
     audit: Annotated[str | None, Field(description="Id of the audit entry.")]
+    dry_run: Annotated[bool | None, Field(description="Nothing was erased: all of this would be.")] = None
 
 
 class Version(Grain):

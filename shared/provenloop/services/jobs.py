@@ -1,0 +1,148 @@
+"""Jobs: started by a request that is too large for one, carried out from a queue, looked up by their id.
+
+The message is sent before the job is stored: a job that is there is on its way, whoever crashes in between. A message
+whose job was never stored ends among the dead letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from provenloop.domain.address import Addresses
+from provenloop.domain.audit import Note, author_of
+from provenloop.domain.errors import IdempotencyMismatchError, NotFoundError
+from provenloop.domain.instants import format_instant
+from provenloop.domain.job import BECAUSE_NOTE, ID_CHARS, Job, JobKind
+from provenloop.domain.names import MemoryId
+from provenloop.domain.principal import Principal, PrincipalKind
+from provenloop.services.call import Call
+from provenloop.services.decision import require_because
+from provenloop.services.forget import forget
+from provenloop.services.forget_plan import TooManyGrainsError, Wanted
+from provenloop.services.job_port import JobQueue
+from provenloop.services.memories import require_heads
+from provenloop.services.ports import Entropy, Put, Store, Write, WriteRefusedError
+from provenloop.services.replay import replay_key
+
+#: So much later than it is sent, a message finds its job stored.
+FIRST_DELAY_S = 5
+_SALT_BYTES = 16
+_FORGET: JobKind = "forget"
+
+
+def job_id_of(call: Call, route: str) -> str:
+    """Of a request with an Idempotency-Key always the same, so that it is one job; else a new one."""
+    if call.idempotency_key is None:
+        return call.entropy(ID_CHARS // 2).hex()
+    return replay_key(call, f"job:{route}")[:ID_CHARS]
+
+
+def forget_or_begin(store: Store, jobs: JobQueue, call: Call, wanted: Wanted, because: str) -> tuple[bool, Any]:
+    """Forget at once, or begin a job where that is too much for one request.
+
+    Returns:
+        whether it is done, and the answer: as :func:`forget`, or the job as :func:`shown`.
+
+    Raises:
+        LoopError: as :func:`forget`; nothing was erased.
+    """
+    call.require("admin")
+    job_id = job_id_of(call, _FORGET)
+    known = known_job(store, call, job_id)
+    if known is not None:
+        return False, shown(known)
+    try:
+        return True, forget(store, call, wanted, because)
+    except TooManyGrainsError as too_many:
+        job = new_job(store, call, job_id, wanted, too_many.chain)
+        return False, shown(_begin(store, jobs, call, job, [require_because(because), wanted.subject or ""]))
+
+
+def known_job(store: Store, call: Call, job_id: str) -> Job | None:
+    """The job that this very request has begun before.
+
+    Raises:
+        IdempotencyMismatchError: the Idempotency-Key came with another body.
+    """
+    job = store.job(call.memory, job_id) if call.idempotency_key is not None else None
+    if job is not None and job.request != _request_of(store, call):
+        raise IdempotencyMismatchError("this Idempotency-Key was used with another body")
+    return job
+
+
+def show_job(store: Store, call: Call, job_id: str) -> dict[str, Any]:
+    """How far a job is.
+
+    Raises:
+        ScopeDeniedError, NotFoundError.
+    """
+    call.require("admin")
+    job = store.job(call.memory, job_id)
+    if job is None:
+        raise NotFoundError("no such job", field="job")
+    return shown(job)
+
+
+def shown(job: Job) -> dict[str, Any]:
+    """A job as callers see it."""
+    return {
+        "job": job.id,
+        "kind": job.kind,
+        "status": job.status,
+        "counts": dict(sorted(job.counts.items())),
+        "lessons": list(job.lessons),
+        "created_at": format_instant(job.created_at),
+        "changed_at": format_instant(job.changed_at),
+        "by": job.by["label"],
+        "error": job.error,
+    }
+
+
+def principal_of(job: Job, memory: MemoryId) -> Principal:
+    """Who asked for a job, for this one memory; what was asked for was allowed when it was."""
+    return Principal(
+        id=job.by["id"],
+        label=job.by["label"],
+        kind=cast("PrincipalKind", job.by["kind"]),
+        tenant=memory.tenant,
+        memories=memory.name,
+        scopes=frozenset({"admin"}),
+        token_id=job.by["token"],
+        lineage=(job.by["id"],),
+    )
+
+
+def notes_of(job: Job, texts: Sequence[str], entropy: Entropy) -> list[Write]:
+    """The notes that hold a job's texts until it ends: the reason first."""
+    numbered = enumerate(texts, start=BECAUSE_NOTE)
+    return [Put(Note(job.notes, number, entropy(_SALT_BYTES).hex(), text)) for number, text in numbered]
+
+
+def _request_of(store: Store, call: Call) -> str:
+    """The request's body under the memory's key: what was asked for cannot be confirmed by trial."""
+    return Addresses(require_heads(store, call.memory).log.key).short("request", call.body_digest)
+
+
+def new_job(store: Store, call: Call, job_id: str, wanted: Wanted, chain: str) -> Job:
+    """A job that forgets a subject, not stored yet."""
+    return Job(
+        id=job_id,
+        kind=_FORGET,
+        by=author_of(call.principal),
+        created_at=call.now,
+        changed_at=call.now,
+        chain=chain,
+        namespace=wanted.namespace or "",
+        request=_request_of(store, call),
+    )
+
+
+def _begin(store: Store, jobs: JobQueue, call: Call, job: Job, texts: Sequence[str]) -> Job:
+    jobs.send(call.memory, job.id, FIRST_DELAY_S)
+    try:
+        store.transact(call.memory, [Put(job), *notes_of(job, texts, call.entropy)], call.now)
+    except WriteRefusedError:
+        # The same request, sent twice at the same time.
+        return known_job(store, call, job.id) or job
+    return job

@@ -1,0 +1,113 @@
+"""Jobs over HTTP and by the queue: begun by a request, carried out by messages, told about until they are over."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.functions.api import Api
+from tests.functions.requests import ADMIN, MEMORY, NOW, function, operation
+
+SUBJECT = "checkout"
+WANTED = {"namespace": "shared", "subject": SUBJECT, "because": "It was shut down."}
+FACTS = [{"kind": "fact", "subject": SUBJECT, "relation": f"r{n}", "object": f"o{n}"} for n in range(60)]
+LATER_MS = 10_000
+
+
+def begun(api: Api) -> str:
+    """A memory with a subject of 60 facts, and the id of the job that forgets it."""
+    api.done("create_memory")
+    api.done("record_events", body={"events": FACTS})
+    response = api.call("forget", body=WANTED, key="k")
+    assert response.status == 202
+    job: str = response.json()["job"]
+    return job
+
+
+def test_a_large_subject_is_forgotten_by_a_job_that_can_be_watched(api: Api) -> None:
+    job = begun(api)
+    before = api.done("show_job", {**MEMORY, "job": job})
+    assert (before["status"], before["counts"], before["by"]) == ("running", {}, "bootstrap")
+    assert api.call("forget", body=WANTED, key="k").json() == before
+    api.stack.set_clock(NOW + LATER_MS)
+    report = api.stack.tick()
+    assert (report.failed, report.retrying) == ([], 0)
+    done = api.done("show_job", {**MEMORY, "job": job})
+    assert (done["status"], done["counts"]) == ("done", {"grains": 60})
+    facts = api.done("show_entity", {**MEMORY, "namespace": "shared", "subject": SUBJECT})["facts"]
+    assert [fact for fact in facts if fact["state"] != "forgotten"] == []
+
+
+def test_a_dry_run_shows_what_would_go_and_begins_nothing(api: Api) -> None:
+    api.done("create_memory")
+    api.done("record_events", body={"events": FACTS})
+    before = api.stack.items()
+    wanted = {"namespace": "shared", "subject": SUBJECT, "dry_run": True}
+    told = api.done("forget", body=wanted)
+    assert (told["forgotten"], told["dry_run"], told["seq"]) == (60, True, None)
+    assert api.stack.items() == before
+    assert api.stack.queue_depth("JobQueue") == 0
+
+
+class Hurried:
+    """A runtime that has time for one stretch."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def get_remaining_time_in_millis(self) -> int:
+        self.asked += 1
+        return 100_000 if self.asked <= 2 else 1_000
+
+
+def record(body: object, sent_at: int = NOW) -> dict[str, Any]:
+    text = body if isinstance(body, str) else json.dumps(body)
+    return {"messageId": "m-1", "body": text, "attributes": {"SentTimestamp": str(sent_at)}}
+
+
+def delivered(api: Api, *records: dict[str, Any]) -> list[str]:
+    """Ids of the messages that must come again."""
+    invocation = api.stack.invoke("JobsFunction", {"Records": list(records)})
+    assert not invocation.failed
+    return [failure["itemIdentifier"] for failure in invocation.payload["batchItemFailures"]]
+
+
+def test_a_job_that_runs_out_of_time_is_sent_on(api: Api) -> None:
+    job = begun(api)
+    depth = api.stack.queue_depth("JobQueue")
+    message = record({"tenant": "default", "memory": "support", "job": job})
+    assert function("jobs")({"Records": [message]}, Hurried()) == {"batchItemFailures": []}
+    assert api.stack.queue_depth("JobQueue") == depth + 1
+    assert api.done("show_job", {**MEMORY, "job": job})["status"] == "running"
+    api.stack.set_clock(NOW + LATER_MS)
+    api.stack.tick()
+    assert api.done("show_job", {**MEMORY, "job": job})["counts"] == {"grains": 60}
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "{", "[]", "null", {}, {"tenant": "default", "memory": "support"},
+     {"tenant": "default", "memory": "support", "job": "x"}, {"tenant": "default", "memory": "support", "job": 1},
+     {"tenant": "default", "memory": "a/b", "job": "0" * 32}],
+)  # fmt: skip
+def test_a_message_that_names_no_job_comes_again_and_ends_among_the_dead(api: Api, body: object) -> None:
+    api.done("create_memory")
+    assert delivered(api, record(body)) == ["m-1"]
+
+
+def test_a_message_whose_job_was_never_stored_is_dropped_in_the_end(api: Api) -> None:
+    api.done("create_memory")
+    named = {"tenant": "default", "memory": "support", "job": "0" * 32}
+    assert delivered(api, record(named)) == ["m-1"]
+    assert delivered(api, record(named, NOW - 3_600_000)) == []
+
+
+def test_a_job_is_looked_up_by_an_admin_only_and_in_its_own_memory(api: Api) -> None:
+    job = begun(api)
+    reader = api.mint("reader", "read")
+    assert operation("show_job").is_fresh
+    assert api.refused(api.call("show_job", {**MEMORY, "job": job}, token=reader)) == (403, "PVL-E022")
+    assert api.refused(api.call("show_job", {"memory": "other", "job": job})) == (404, "PVL-E040")
+    assert api.refused(api.call("show_job", {**MEMORY, "job": "0" * 32}, token=ADMIN)) == (404, "PVL-E040")
