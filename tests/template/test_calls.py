@@ -6,6 +6,7 @@ it and judged afterwards as IAM would judge it.
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
@@ -32,6 +33,10 @@ ADMIN = "token-of-the-administrator"
 NOW_MS = 1_800_000_000_000
 SLOT_MS = 5 * 60_000
 DAY_MS = 86_400_000
+POLICY = {
+    "auto_apply_enabled": True,
+    "auto_apply": [{"analyzer": "loop.duplicate_sweep", "targets": ["memory"], "max_severity": "low"}],
+}
 FOLDERS = {TEMPLATE.ref(function.logical_id): folder for folder, function in FUNCTIONS.items()}
 
 
@@ -61,9 +66,11 @@ class Recorder(ClientHooks):
 
 
 @pytest.fixture(scope="module")
-def calls() -> Iterator[frozenset[Authorised]]:
+def calls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[frozenset[Authorised]]:
     """Everything the functions asked of the table while the whole system was used once."""
-    with LocalStack(ROOT, dev_token=ADMIN, now_ms=NOW_MS) as stack:
+    policy = tmp_path_factory.mktemp("host") / "policy.json"
+    policy.write_text(json.dumps(POLICY), encoding="utf-8")
+    with LocalStack(ROOT, dev_token=ADMIN, now_ms=NOW_MS, policy_file=policy) as stack:
         # The first request makes the client that the functions share.
         stack.client_as(ADMIN).get("/v1/memories").raise_for_status()
         with Recorder(table.connection().client) as recorder:
@@ -174,6 +181,7 @@ def _look_everywhere(admin: httpx.Client, stack: LocalStack) -> None:
     past, said = NOW_MS - 100 * DAY_MS, "the parcel for the north gate was left at the door of the depot this morning"
     events = [
         {"kind": "fact", "subject": "promo", "relation": "code", "object": "X", "valid_to": past},
+        *({"kind": "fact", "subject": "ann", "relation": "likes", "object": spelt} for spelt in ("tea", "Tea")),
         {"kind": "observation", "text": said},
         {"kind": "observation", "text": f"{said} again"},
         {"kind": "skill", "name": "typing", "proficiency": 0.2, "practice_count": 9},
@@ -185,7 +193,7 @@ def _look_everywhere(admin: httpx.Client, stack: LocalStack) -> None:
     for analyzer, parameters in (("goal_stagnation", {"min_age_days": 1}), ("retention_sweep", {"max_age_days": 30})):
         wanted = {"analyzer": f"loop.{analyzer}", "enabled": True, "parameters": parameters, "because": "tried out"}
         _ok(admin.post(f"{memory}/loop/config", json=wanted))
-    _ok(admin.post(f"{memory}/loop/run", json={}))
+    assert _ok(admin.post(f"{memory}/loop/run", json={}))["auto_applied"] == 1
     stack.set_clock(stack.now_ms() + 40 * DAY_MS)
     ran = _ok(admin.post(f"{memory}/loop/run", json={"full_sweep": True}))
     assert ran["analyzers_skipped"] == []

@@ -44,11 +44,12 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "TOKEN": frozenset({"GetItem"}),
         "HEAD": frozenset({"GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem"}),
         "LOG": frozenset({"BatchGetItem", "Query", "PutItem"}),
-        "GRAIN": frozenset({"BatchGetItem", "Query"}),
+        "GRAIN": frozenset({"BatchGetItem", "Query", "PutItem", "UpdateItem"}),
         "INDEX": frozenset({"BatchGetItem", "Query", "PutItem", "DeleteItem"}),
         "LOOP": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem"}),
         "AUDIT": frozenset({"PutItem"}),
         "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
+        "NOTE": frozenset({"PutItem"}),
     },
     "apply": {
         "TOKEN": frozenset({"GetItem"}),

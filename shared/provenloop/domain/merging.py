@@ -18,7 +18,7 @@ from provenloop.domain.grain import IDENTITY_FIELDS, Grain
 #: Fields that stand beside the body. None is a value of theirs as any other: it says "always".
 _VALIDITY = ("valid_from", "valid_to")
 #: They describe the identity's text where it was cut.
-_CUT_NOTES = ("full_bytes", "full_sha256")
+CUT_NOTES = ("full_bytes", "full_sha256")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def _held_at(grains: Sequence[Grain]) -> int | None:
 
 def _fields_of(grain: Grain) -> dict[str, Any]:
     """The fields that may be taken over: those of the body that are no identity."""
-    fixed = {*IDENTITY_FIELDS.get(grain.kind, ()), *_CUT_NOTES}
+    fixed = {*IDENTITY_FIELDS.get(grain.kind, ()), *CUT_NOTES}
     return {name: value for name, value in grain.body.items() if name not in fixed and value is not None}
 
 

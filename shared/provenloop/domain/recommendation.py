@@ -90,7 +90,10 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """A stored recommendation. ``rev`` moves with every write, ``revision`` only when it says something new."""
+    """A stored recommendation. ``rev`` moves with every write, ``revision`` only when it says something new.
+
+    ``held_back`` says why it was not applied by itself, where the host policy grants that to its analyzer.
+    """
 
     id: str
     dedup_key: str
@@ -126,6 +129,7 @@ class Recommendation:
     earlier: str | None = None
     reason: str | None = None
     guidance: str | None = None
+    held_back: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

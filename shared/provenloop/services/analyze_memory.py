@@ -21,6 +21,7 @@ from provenloop.domain.policy import CLOSED, Policy
 from provenloop.domain.recallable import RECALLED_KINDS
 from provenloop.domain.records import Due
 from provenloop.services.aging import Aging
+from provenloop.services.auto_apply import AutoApply
 from provenloop.services.call import Call
 from provenloop.services.examine import Examining, due_groups
 from provenloop.services.findings import Findings
@@ -53,6 +54,7 @@ class Pass:
     run_id: str
     spent: Callable[[], bool]
     used: Used
+    policy: Policy
 
 
 def never_spent() -> bool:
@@ -104,7 +106,7 @@ def run_pass(
             return _skipped(heads, "busy", new, run_id, used)
         settings = settings_of(ANALYZERS, config, CAPABILITIES, policy)
         try:
-            return _run(Pass(store, call, options, run_id, spent, used), replace(heads, folds=leased), settings)
+            return _run(Pass(store, call, options, run_id, spent, used, policy), replace(heads, folds=leased), settings)
         except LeaseLostError:
             return _skipped(heads, "busy", new, run_id, used)
 
@@ -136,6 +138,7 @@ def _run(work: Pass, heads: Heads, settings: Sequence[Setting]) -> dict[str, Any
     _look_at_new(settings, folding, due, examining)
     folding.folds = sweep(store, call.memory, folding.folds, settings, examining)
     examining.expire(due)
+    _apply_by_policy(work, folding, examining)
     outcome = _outcome(heads, folding, settings, examining, work.run_id)
     end = PassEnd(call.memory, call.now, heads, folding, due, tuple(examining.planted), work.run_id, outcome,
                   call.body_digest)  # fmt: skip
@@ -179,6 +182,15 @@ def _walked(setting: Setting, folding: Folding, examining: Examining) -> Sequenc
     return walk.grown
 
 
+def _apply_by_policy(work: Pass, folding: Folding, examining: Examining) -> None:
+    """Let happen what the host policy grants, of what this pass left pending."""
+    auto = AutoApply(work.store, work.call, lambda: folding.folds, work.policy.digest, work.spent)
+    auto.settle(examining.findings.waiting)
+    examining.findings.counts["auto_applied"] = auto.applied
+    examining.is_cut_short |= auto.is_cut_short
+    examining.planted.update(dict.fromkeys(auto.again))
+
+
 def _may_answer(change: Change) -> bool:
     """Whether a change may answer a question, or take its answer away."""
     return change.kind in RECALLED_KINDS and not change.is_telemetry
@@ -200,7 +212,7 @@ def _outcome(
         "suppressed": counts["suppressed"],
         "stored": counts["stored"],
         "refreshed": counts["refreshed"],
-        "auto_applied": 0,
+        "auto_applied": counts["auto_applied"],
         "expired": counts["expired"],
         "measured": 0,
         "analyzers_run": [setting.analyzer.manifest.id for setting in settings if setting.skip_reason is None],

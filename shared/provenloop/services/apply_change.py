@@ -6,8 +6,8 @@ gate, same proposal as approved, evidence unchanged. The fused approve-and-apply
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from provenloop.domain.address import Addresses
@@ -46,7 +46,10 @@ DUE_CHECKPOINT = "checkpoint"
 
 @dataclass(frozen=True)
 class Plan:
-    """A checked apply: the recommendation as approved, what was read for it, and what approving it writes."""
+    """A checked apply: the recommendation as approved, what was read for it, and what approving it writes.
+
+    ``effects`` go into the audit entry beside those of every apply.
+    """
 
     stored: Recommendation
     approved: Recommendation
@@ -55,6 +58,7 @@ class Plan:
     grains: dict[str, Grain]
     with_them: Erasures
     writes: Sequence[Write] = ()
+    effects: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def forgotten(self) -> tuple[Grain, ...]:
@@ -90,7 +94,7 @@ def apply(
         require_seen(rec, proposal_digest)
         return _checked(store, call, rec, rec, reason, allow_destructive=allow_destructive)
 
-    return _carry_out(store, call, "apply", prefix, plan)
+    return carry_out(store, call, "apply", prefix, plan)
 
 
 def approve_and_apply(
@@ -115,7 +119,7 @@ def approve_and_apply(
         approved, _, writes = approval(call, rec, reason, proposal_digest)
         return _checked(store, call, rec, approved, reason, allow_destructive=allow_destructive, writes=writes)
 
-    return _carry_out(store, call, "approve-and-apply", prefix, plan)
+    return carry_out(store, call, "approve-and-apply", prefix, plan)
 
 
 def _checked(
@@ -136,6 +140,23 @@ def _checked(
         raise DestructiveGateError("a removal needs the scope admin and allow_destructive: true")
     if approved.approval is None or approved.approval.digest != approved.proposal_digest:
         raise StaleDecisionError("the proposal is not the one that was approved")
+    return planned(store, call, stored, approved, because, writes)
+
+
+def planned(
+    store: Store,
+    call: Call,
+    stored: Recommendation,
+    approved: Recommendation,
+    because: str,
+    writes: Sequence[Write] = (),
+) -> Plan:
+    """What an apply would work with, once the evidence is found as it was when the change was proposed.
+
+    Raises:
+        TargetChangedError: it is not.
+    """
+    proposal = approved.proposal
     key, grains = store.change_context(call.memory, stored, addresses_read(proposal), call.now)
     require_unchanged(proposal, grains)
     forgotten = [grains[target] for target in forgotten_by(proposal)]
@@ -143,7 +164,12 @@ def _checked(
     return Plan(stored, approved, because, require_key(key), dict(grains), with_them, writes)
 
 
-def _carry_out(store: Store, call: Call, verb: str, prefix: str, plan: Callable[[], Plan]) -> dict[str, Any]:
+def carry_out(store: Store, call: Call, verb: str, prefix: str, plan: Callable[[], Plan]) -> dict[str, Any]:
+    """Make a checked plan happen in one transaction; the answer of an apply.
+
+    Raises:
+        LoopError: as ``plan`` raises, or a target changed or a race was lost in between; nothing was written.
+    """
     found: dict[str, Grain] = {}
     checked: list[Plan] = []
     left: dict[int, tuple[Addresses, Sequence[Write]]] = {}
@@ -201,7 +227,13 @@ def _learn(found: dict[str, Grain], failures: Sequence[Failure]) -> Refused:
 def _decision(call: Call, plan: Plan, change: ChangeSet, seq: int) -> Decision:
     """The transaction of an apply, and its answer."""
     rec = plan.approved
-    effects = {"seq": seq, "created": change.created, "changed": change.changed, "proposal": rec.proposal_digest}
+    effects = {
+        "seq": seq,
+        "created": change.created,
+        "changed": change.changed,
+        "proposal": rec.proposal_digest,
+        **plan.effects,
+    }
     applied, entry, note = transition(call, rec, "applied", plan.because, effects)
     applied = replace(applied, applied_at=call.now, rev=plan.stored.rev + 1)
     key = replace(

@@ -50,6 +50,8 @@ class Findings:
     Args:
         folds: gives the pass's head as it is now; every write requires its revision.
         watches: by recommendation, with everything counted so far.
+
+    ``waiting`` are the recommendations that were settled and that the host policy has something to say about.
     """
 
     store: Store
@@ -59,6 +61,7 @@ class Findings:
     folds: Callable[[], PassHead]
     watches: Mapping[str, Watch] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
+    waiting: dict[str, Setting] = field(default_factory=dict)
     _stored: set[str] = field(default_factory=set)
     _keys: dict[str, Sequence[FindingKey]] = field(default_factory=dict)
 
@@ -122,6 +125,8 @@ class Findings:
         if rec is not None:
             self.counts["deduped"] += rec.id not in self._stored
             self._refresh(rec, draft)
+            if setting.grants or rec.held_back is not None:
+                self.waiting[rec.id] = setting
         elif setting.is_below_floor(draft.severity) or is_quiet(key, draft, self.now):
             self.counts["suppressed"] += 1
         else:
@@ -150,6 +155,8 @@ class Findings:
             ]
         )
         self._stored.add(rec.id)
+        if setting.grants:
+            self.waiting[rec.id] = setting
 
     def _refresh(self, rec: Recommendation, draft: Draft) -> None:
         """Bring an open recommendation up to date; frozen once approved, until its proposal would differ."""

@@ -151,6 +151,7 @@ class RecommendationReply(QueueRow):
     earlier: Annotated[str | None, Field(description="The recommendation of this finding before this one.")]
     reason: str | None
     guidance: str | None
+    held_back: Annotated[str | None, Field(description="Why the host policy's grant did not have it applied.")]
     proposal: Proposal
     evidence: list[Evidence]
     metric: Metric | None
