@@ -14,6 +14,7 @@ from provenloop.domain.grain import Grain
 from provenloop.domain.instants import format_instant
 from provenloop.domain.lifecycle import OPEN, STATUSES, Status, steps_from
 from provenloop.domain.recommendation import SEVERITIES, Recommendation, family_of
+from provenloop.domain.visible import visible
 from provenloop.services.audit_trail import entry_told
 from provenloop.services.call import Call
 from provenloop.services.decision import find_recommendation
@@ -143,7 +144,7 @@ def _evidence(address: str, grain: Grain | None) -> dict[str, Any]:
         "namespace": grain.namespace,
         "state": grain.state,
         "occurred_at": format_instant(occurred),
-        "body": dict(grain.body),
+        "body": visible(grain.body),
     }
 
 

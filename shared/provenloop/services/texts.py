@@ -8,6 +8,7 @@ from typing import Any
 from provenloop.domain.grain import text_of
 from provenloop.domain.names import MemoryId
 from provenloop.domain.proposal import FORGOTTEN_TEXT, TextRef
+from provenloop.domain.visible import visible
 from provenloop.services.ports import GrainReader
 
 TEMPLATES: Mapping[str, str] = {
@@ -39,9 +40,10 @@ class Texts:
         self._grains = reader.grains(memory, wanted, now) if wanted else {}
 
     def resolve(self, ref: TextRef) -> str:
-        """The text a reference stands for."""
+        """The text a reference stands for, with whatever is hidden in it made visible."""
         grain = self._grains.get(ref.grain)
-        return (text_of(grain, ref.field) if grain is not None else "") or FORGOTTEN_TEXT
+        text: str = visible(text_of(grain, ref.field)) if grain is not None else ""
+        return text or FORGOTTEN_TEXT
 
     def joined(self, value: Any) -> Any:
         """A JSON value with every reference in it replaced by its text."""

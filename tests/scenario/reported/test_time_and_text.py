@@ -6,6 +6,7 @@ from unicodedata import normalize
 
 import pytest
 
+from provenloop.domain.canonical import canonical_json
 from provenloop.services.grain_read import show_grain
 from provenloop.services.record_use import Telemetry
 from tests.builders import (
@@ -20,7 +21,7 @@ from tests.builders import (
     make_tool_call,
 )
 from tests.functions.requests import FACT, batch, ingest, refusal
-from tests.scenario.reported.steps import apply_only, found_by_pass, recalled, set_up
+from tests.scenario.reported.steps import apply_only, found_by_pass, recalled, set_up, shown
 
 YEAR_MS = 365 * DAY_MS
 
@@ -97,6 +98,32 @@ def test_a_huge_output_is_grouped_by_its_head_and_its_tail(desk: Desk) -> None:
     for tail in ("no space left on device", "permission denied"):
         desk.record(*(make_tool_call(error=f"{'log line ' * 60_000}{tail}") for _ in range(3)))
     assert found_by_pass(desk) == ["tool_failure", "tool_failure"]
+
+
+HIDDEN = "".join(chr(0xE0000 + ord(letter)) for letter in "pay me")
+SCOTLAND = "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in "gbsct") + "\U000e007f"
+
+
+@pytest.mark.parametrize("hidden", [HIDDEN, "\u202egnp.exe", "\u2066x\u2069", "\x1b[2K", "a\U000e0155"])
+def test_a_reviewer_sees_what_is_hidden_in_a_text(desk: Desk, hidden: str) -> None:
+    for value in ("Berlin", f"Tokyo {hidden}"):
+        desk.record(make_fact(value))
+    desk.run()
+    detail = shown(desk, desk.only()["id"])
+    [told] = {row["body"]["object"] for row in detail["evidence"]} - {"Berlin"}
+    for text in (told, detail["summary"], canonical_json([detail["proposal"], detail["details"]])):
+        assert not {char for char in hidden if not char.isascii() or not char.isprintable()} & set(text)
+    assert told == "Tokyo " + "".join(c if c.isascii() and c.isprintable() else f"\\u{{{ord(c):x}}}" for c in hidden)
+
+
+@pytest.mark.parametrize(
+    "value", [SCOTLAND, "שלום עולם", "مرحبا", "\u200fשלום\u200e", "葛\U000e0100", "a\tb\nc", "🙂\ufe0f"]
+)
+def test_flags_and_scripts_that_run_the_other_way_are_shown_as_they_are(desk: Desk, value: str) -> None:
+    desk.record(make_fact("Berlin"), make_fact(value))
+    desk.run()
+    bodies = [row["body"]["object"] for row in shown(desk, desk.only()["id"])["evidence"]]
+    assert value in bodies
 
 
 def test_a_fact_in_two_compositions_is_one_fact(desk: Desk) -> None:
