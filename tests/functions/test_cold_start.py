@@ -9,7 +9,7 @@ import pytest
 
 from tests.functions.requests import ROOT
 
-FUNCTIONS = ["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs"]
+FUNCTIONS = ["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs", "anchor"]
 HEAVY = [
     "anthropic",
     "boto3",
@@ -49,5 +49,6 @@ def test_a_function_loads_only_its_own_handlers() -> None:
     assert handlers == {"provenloop.entry.handlers.ingest"}
 
 
-def test_the_dispatcher_needs_no_models() -> None:
-    assert "pydantic" not in loaded("dispatch")
+@pytest.mark.parametrize("name", ["dispatch", "anchor"])
+def test_what_answers_no_requests_needs_no_models(name: str) -> None:
+    assert "pydantic" not in loaded(name)

@@ -16,6 +16,7 @@ LOGICAL_IDS = {
     "apply": "ApplyFunction",
     "dispatch": "DispatchFunction",
     "jobs": "JobsFunction",
+    "anchor": "AnchorFunction",
 }
 #: Sample and the status it is answered with; the memory is made on the way.
 FIRST_DAY = [
@@ -46,7 +47,7 @@ FIRST_DAY = [
     ("apply.forget", 200),
     ("jobs.show_job", 404),
 ]
-WITHOUT_HTTP = {"analyze.queue", "dispatch.tick", "jobs.queue"}
+WITHOUT_HTTP = {"analyze.queue", "dispatch.tick", "jobs.queue", "anchor.daily"}
 
 
 def invoke(api: Api, name: str) -> Any:
@@ -75,6 +76,14 @@ def test_the_job_sample_comes_again_as_long_as_its_job_may_still_be_stored(api: 
     assert invoke(api, "jobs.queue") == {"batchItemFailures": [{"itemIdentifier": message["messageId"]}]}
     api.stack.set_clock(api.stack.now_ms() + 20 * 60_000)
     assert invoke(api, "jobs.queue") == {"batchItemFailures": []}
+
+
+def test_the_daily_sample_anchors_each_tenant_once(api: Api) -> None:
+    invoke(api, "loop_api.create_memory")
+    assert [invoke(api, "anchor.daily") for _ in range(2)] == [
+        {"written": 1, "present": 0},
+        {"written": 0, "present": 1},
+    ]
 
 
 def test_no_sample_is_left_out() -> None:

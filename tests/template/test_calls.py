@@ -108,7 +108,7 @@ def _use_everything(stack: LocalStack) -> None:
         _forget(admin)
         _forget_much(stack, admin)
         _look_everywhere(admin, stack)
-        assert stack.tick().failed == []
+        assert stack.tick().failed == []  # and anchors
     with stack.client_as(minted["secret"]) as runner:
         _work(runner)
     with stack.client_as(ADMIN) as admin:

@@ -1,11 +1,17 @@
 """Whatever starts a function without HTTP has a place where its failures go, and nothing is run twice in haste."""
 
+from typing import Any
+
 import pytest
 
 from provenloop.entry.local.resources import queues
 from tests.template.reading import DOCUMENT, FUNCTIONS, TEMPLATE, queue_of, triggers
 
 FORTNIGHT_S = 14 * 24 * 3600
+
+each_schedule = pytest.mark.parametrize(
+    ("folder", "properties"), list(triggers("Schedule")), ids=lambda each: str(each)[:8]
+)
 
 
 def test_there_is_no_trigger_of_a_kind_that_these_tests_do_not_judge() -> None:
@@ -14,15 +20,17 @@ def test_there_is_no_trigger_of_a_kind_that_these_tests_do_not_judge() -> None:
     assert kinds == {"HttpApi", "Schedule", "SQS"}
 
 
-def test_the_schedule_is_a_parameter_and_starts_dispatch_every_five_minutes() -> None:
-    ((folder, properties),) = triggers("Schedule")
+def test_the_schedules_are_parameters_dispatch_runs_every_five_minutes_and_anchor_every_day() -> None:
+    rates = {folder: properties["Schedule"] for folder, properties in triggers("Schedule")}
 
-    assert folder == "dispatch"
-    assert properties["Schedule"] == "rate(5 minutes)" == TEMPLATE.ref("ScheduleRate")
+    assert rates == {"dispatch": TEMPLATE.ref("ScheduleRate"), "anchor": TEMPLATE.ref("AnchorScheduleRate")}
+    assert rates == {"dispatch": "rate(5 minutes)", "anchor": "rate(1 day)"}
 
 
-def test_a_tick_that_is_not_delivered_and_one_that_fails_both_end_in_a_queue() -> None:
-    ((folder, properties),) = triggers("Schedule")
+@each_schedule
+def test_a_tick_that_is_not_delivered_and_one_that_fails_both_end_in_a_queue(
+    folder: str, properties: dict[str, Any]
+) -> None:
     destination = FUNCTIONS[folder].need("EventInvokeConfig")["DestinationConfig"]["OnFailure"]
 
     undelivered = queue_of(properties["DeadLetterConfig"]["Arn"])
@@ -34,8 +42,11 @@ def test_a_tick_that_is_not_delivered_and_one_that_fails_both_end_in_a_queue() -
     assert undelivered.get("MessageRetentionPeriod") == failed.get("MessageRetentionPeriod") == FORTNIGHT_S
 
 
-def test_eventbridge_of_this_account_alone_may_write_to_the_queue_of_failed_ticks() -> None:
-    ((_, properties),) = triggers("Schedule")
+@each_schedule
+def test_eventbridge_of_this_account_alone_may_write_to_the_queue_of_failed_ticks(
+    folder: str, properties: dict[str, Any]
+) -> None:
+    assert folder in FUNCTIONS
     (policy,) = TEMPLATE.of_kind("AWS::SQS::QueuePolicy")
     (statement,) = policy.need("PolicyDocument")["Statement"]
 

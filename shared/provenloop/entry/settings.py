@@ -19,6 +19,8 @@ TABLE = "PROVENLOOP_TABLE"
 PASS_QUEUE_URL = "PROVENLOOP_PASS_QUEUE_URL"
 EVENT_BUS = "PROVENLOOP_EVENT_BUS"
 JOB_QUEUE_URL = "PROVENLOOP_JOB_QUEUE_URL"
+ANCHOR_BUCKET = "PROVENLOOP_ANCHOR_BUCKET"
+ANCHOR_KEY = "PROVENLOOP_ANCHOR_KEY"
 BOOTSTRAP_SECRET = "PROVENLOOP_BOOTSTRAP_SECRET"
 NOW = "PROVENLOOP_NOW"
 DEV_TOKEN = "PROVENLOOP_DEV_TOKEN"
@@ -31,6 +33,8 @@ TEMPLATE_VARIABLES: tuple[str, ...] = (
     PASS_QUEUE_URL,
     EVENT_BUS,
     JOB_QUEUE_URL,
+    ANCHOR_BUCKET,
+    ANCHOR_KEY,
     BOOTSTRAP_SECRET,
     POLICY_PARAMETER,
     "POWERTOOLS_SERVICE_NAME",
@@ -66,6 +70,16 @@ class Settings:
     def job_queue_url(self) -> str:
         """URL of the queue that jobs go on from."""
         return self._need(JOB_QUEUE_URL)
+
+    @property
+    def anchor_bucket(self) -> str:
+        """Name of the bucket that keeps anchors."""
+        return self._need(ANCHOR_BUCKET)
+
+    @property
+    def anchor_key(self) -> str | None:
+        """ARN of the KMS key that signs anchors; None where they are not signed."""
+        return self.values.get(ANCHOR_KEY) or None
 
     @property
     def bootstrap_secret(self) -> str:

@@ -19,6 +19,7 @@ from provenloop.entry import clock
 from provenloop.entry.credentials import Credentials
 from provenloop.entry.policies import CACHE_MS, Policies
 from provenloop.entry.settings import Settings, read_settings
+from provenloop.services.anchor_port import AnchorBucket, MemoryIndex, Signer
 from provenloop.services.bus_port import EventBus, Outbox
 from provenloop.services.job_port import JobQueue
 from provenloop.services.ports import Entropy, PassQueue, PolicySource, Store, TokenStore, WakeIndex
@@ -89,6 +90,29 @@ class Wiring:
         from provenloop.adapters.event_bus import EventBridgeBus
 
         return EventBridgeBus(self.settings.event_bus)
+
+    @cached_property
+    def memory_index(self) -> MemoryIndex:
+        """Every memory there is."""
+        from provenloop.adapters.dynamodb.memory_index import DynamoMemoryIndex
+
+        return DynamoMemoryIndex(self.settings.table)
+
+    @cached_property
+    def anchor_bucket(self) -> AnchorBucket:
+        """Where anchors are kept."""
+        from provenloop.adapters.anchor_bucket import S3AnchorBucket
+
+        return S3AnchorBucket(self.settings.anchor_bucket)
+
+    @cached_property
+    def signer(self) -> Signer | None:
+        """What signs anchors."""
+        if self.settings.anchor_key is None:
+            return None
+        from provenloop.adapters.signing import KmsSigner
+
+        return KmsSigner(self.settings.anchor_key)
 
     @cached_property
     def outbox(self) -> Outbox:

@@ -48,7 +48,7 @@ def test_dev_serves_says_where_and_stops_cleanly() -> None:
         url = said[0].removeprefix("Provenloop is at ")
         assert url.startswith("http://127.0.0.1:")
         assert "Admin token: chosen" in said
-        assert "Not carried out here: Warehouse (AWS::S3::Bucket)" in said
+        assert "Not carried out here: Warehouse (AWS::Kinesis::Stream)" in said
         environment = httpx.get(f"{url}/x", trust_env=False).json()["environment"]
         assert environment["PROVENLOOP_DEV_TOKEN"] == "chosen"
         assert environment["PROVENLOOP_NOW"] == "1767225600000"

@@ -119,7 +119,7 @@ def test_parameters_and_variables_reach_the_functions() -> None:
 
 
 def test_what_the_stack_lacks_is_listed(small: LocalStack) -> None:
-    assert small.unsupported == ("Warehouse (AWS::S3::Bucket)", "EchoFunction.Uploads (S3)")
+    assert small.unsupported == ("Warehouse (AWS::Kinesis::Stream)", "EchoFunction.Uploads (S3)")
 
 
 def test_a_folder_without_a_template_is_refused(tmp_path: Path) -> None:

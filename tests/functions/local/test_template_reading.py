@@ -199,7 +199,7 @@ def test_dead_letter_queues_come_before_the_queues_that_point_at_them() -> None:
 
 def test_what_the_stack_lacks_is_listed() -> None:
     template = Template.load(SMALL)
-    assert resources.unsupported(template) == ("Warehouse (AWS::S3::Bucket)",)
+    assert resources.unsupported(template) == ("Warehouse (AWS::Kinesis::Stream)",)
     assert triggers.undelivered(template) == ("EchoFunction.Uploads (S3)",)
 
 

@@ -35,4 +35,4 @@ def test_each_test_begins_with_empty_tables(stack: LocalStack) -> None:
 
 def test_a_tick_with_nothing_due_sends_no_pass(stack: LocalStack) -> None:
     report = stack.tick()
-    assert (report.fired, report.failed, report.batches) == (["DispatchFunction.Tick"], [], 0)
+    assert (report.fired, report.failed, report.batches) == (["DispatchFunction.Tick", "AnchorFunction.Daily"], [], 0)

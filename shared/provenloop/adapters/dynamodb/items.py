@@ -218,7 +218,11 @@ FORMS: tuple[Form, ...] = (
         "token", Token, lambda _token: keys.TOKEN_SORT, revision="rev", key=lambda _m, token: keys.token(token.digest)
     ),
     Form(
-        "memory", MemoryRecord, lambda row: row.name, key=lambda m, row: Key(keys.registry(m.tenant), f"MEM#{row.name}")
+        "memory",
+        MemoryRecord,
+        lambda row: row.name,
+        beside=lambda memory, _row: {"time_pk": keys.MEMORIES, "time_sk": keys.memory_order(memory)},
+        key=lambda m, row: Key(keys.registry(m.tenant), f"MEM#{row.name}"),
     ),
     Form("token_id", TokenId, lambda row: row.id, key=lambda m, row: keys.token_id(m.tenant, row.id)),
     Form("label", Label, lambda row: row.label, key=lambda m, row: keys.label(m.tenant, row.label)),

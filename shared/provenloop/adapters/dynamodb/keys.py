@@ -38,6 +38,7 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | the review queue of one status | query of index ``queue`` | M#Q#<status> | ``<3 - severity>#<created>#<id>`` |
 | memories with something to do | query of index ``due`` | WAKE#<shard> | instant up to now |
 | events that wait to be published | query of index ``bytime`` | OUTBOX#<shard> | ``<instant>#<audit id>`` |
+| every memory of every tenant | query of index ``bytime`` | MEMORIES | ``<tenant>#<name>`` |
 | a tenant's memories, labels | query, get | T#<tenant>#REG | ``MEM#<name>``, ``LABEL#<label digest>``, ``TOK#<id>`` |
 | a token | get | TOKEN#<sha256> | ``TOKEN`` |
 """
@@ -61,6 +62,8 @@ WATCH_PREFIX = "WATCH#"
 CHAIN_END_PREFIX = "END#"
 MEMORY_PREFIX = "MEM#"
 TOKEN_ID_PREFIX = "TOK#"
+#: Hash of index ``bytime`` for the registry rows of all memories.
+MEMORIES = "MEMORIES"
 TOOL_PREFIX = "R#TOOL#"
 ASK_PREFIX = "R#ASK#"
 READ_PREFIX = "R#READ#"
@@ -353,3 +356,14 @@ def outbox_partition(shard: int) -> str:
 def outbox_order(at: int, event_id: str) -> str:
     """Range of index ``bytime`` for an event: by age."""
     return f"{instant(at)}#{event_id}"
+
+
+def memory_order(memory: MemoryId) -> str:
+    """Range of index ``bytime`` for a memory: all of one tenant stand together (``#`` sorts before every letter)."""
+    return f"{memory.tenant}#{memory.name}"
+
+
+def memory_named(order: str) -> MemoryId:
+    """The memory that :func:`memory_order` names."""
+    tenant, _, name = order.partition("#")
+    return MemoryId(tenant, name)

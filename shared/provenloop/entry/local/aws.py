@@ -18,7 +18,7 @@ import boto3
 import moto
 
 from provenloop.entry.local.account import CREDENTIALS, REGION
-from provenloop.entry.local.resources import Queue, Secret, Table, event_buses, queues, secrets, tables
+from provenloop.entry.local.resources import Bucket, Queue, Secret, Table, buckets, event_buses, queues, secrets, tables
 from provenloop.entry.local.table_copies import copy_what_is_named
 from provenloop.entry.local.table_queries import look_at_one_partition
 from provenloop.entry.local.template import Template
@@ -42,6 +42,7 @@ class LocalAws:
         self._queues = queues(template)
         self._secrets = secrets(template)
         self._buses = event_buses(template)
+        self._buckets = buckets(template)
         self._session = boto3.Session(
             aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
             aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
@@ -74,6 +75,8 @@ class LocalAws:
             self._create_secret(secret)
         for bus in self._buses:
             self.client("events").create_event_bus(Name=bus)
+        for bucket in self._buckets:
+            self._create_bucket(bucket)
 
     def stop(self) -> None:
         """Forget everything. Harmless when not started."""
@@ -150,6 +153,14 @@ class LocalAws:
     def _create_secret(self, secret: Secret) -> None:
         value = self._secret_value if secret.key is None else json.dumps({secret.key: self._secret_value})
         self.client("secretsmanager").create_secret(Name=secret.name, SecretString=value)
+
+    def _create_bucket(self, bucket: Bucket) -> None:
+        client = self.client("s3")
+        client.create_bucket(Bucket=bucket.name, ObjectLockEnabledForBucket=bucket.retention is not None)
+        if bucket.retention is not None:
+            retention = {**bucket.retention, "Days": int(bucket.retention["Days"])}
+            lock = {"ObjectLockEnabled": "Enabled", "Rule": {"DefaultRetention": retention}}
+            client.put_object_lock_configuration(Bucket=bucket.name, ObjectLockConfiguration=lock)
 
 
 def _key_schema(hash_key: str, range_key: str | None) -> list[dict[str, str]]:

@@ -79,6 +79,11 @@ def _event_bus(resource: Resource, place: _Place) -> Identity:
     return Identity(name, {"Arn": place.arn("events", f"event-bus/{name}"), "Name": name})
 
 
+def _bucket(resource: Resource, place: _Place) -> Identity:
+    name = place.name(resource, "BucketName").lower()
+    return Identity(name, {"Arn": f"arn:aws:s3:::{name}"})
+
+
 def _layer(resource: Resource, place: _Place) -> Identity:
     return Identity(place.arn("lambda", f"layer:{place.name(resource, 'LayerName')}:1"), {})
 
@@ -96,6 +101,7 @@ _NAMES: Mapping[str, Callable[[Resource, _Place], Identity]] = {
     "AWS::DynamoDB::Table": _table,
     "AWS::SQS::Queue": _queue,
     "AWS::SecretsManager::Secret": _secret,
+    "AWS::S3::Bucket": _bucket,
     "AWS::Events::EventBus": _event_bus,
     "AWS::Serverless::Function": _function,
     "AWS::Serverless::LayerVersion": _layer,

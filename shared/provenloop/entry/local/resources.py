@@ -18,9 +18,12 @@ TABLE = "AWS::DynamoDB::Table"
 QUEUE = "AWS::SQS::Queue"
 SECRET = "AWS::SecretsManager::Secret"
 EVENT_BUS = "AWS::Events::EventBus"
+BUCKET = "AWS::S3::Bucket"
 
 #: Types that the local stack carries out.
-CARRIED_OUT = frozenset({TABLE, QUEUE, SECRET, EVENT_BUS, "AWS::Serverless::Function", "AWS::Serverless::HttpApi"})
+CARRIED_OUT = frozenset(
+    {TABLE, QUEUE, SECRET, EVENT_BUS, BUCKET, "AWS::Serverless::Function", "AWS::Serverless::HttpApi"}
+)
 #: Types that change nothing inside one process: rights, logs, code packages, alarms.
 WITHOUT_EFFECT = frozenset(
     {
@@ -32,6 +35,7 @@ WITHOUT_EFFECT = frozenset(
         "AWS::Lambda::Permission",
         "AWS::Logs::LogGroup",
         "AWS::Logs::MetricFilter",
+        "AWS::S3::BucketPolicy",
         "AWS::SQS::QueuePolicy",
         "AWS::Serverless::LayerVersion",
     }
@@ -91,6 +95,14 @@ class Queue:
 
 
 @dataclass(frozen=True, slots=True)
+class Bucket:
+    """An S3 bucket. ``retention`` are Mode and Days that Object Lock holds every object for; None without a lock."""
+
+    name: str
+    retention: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Secret:
     """A secret; ``key`` is the JSON key its generated value stands under, None where it is the whole text."""
 
@@ -119,6 +131,17 @@ def secrets(template: Template) -> tuple[Secret, ...]:
 def event_buses(template: Template) -> tuple[str, ...]:
     """Names of the template's event buses. Who listens on them is outside: rules are not of the template."""
     return tuple(template.ref(resource.logical_id) for resource in template.of_kind(EVENT_BUS))
+
+
+def buckets(template: Template) -> tuple[Bucket, ...]:
+    """The template's buckets."""
+    return tuple(_bucket(resource) for resource in template.of_kind(BUCKET))
+
+
+def _bucket(resource: Resource) -> Bucket:
+    lock = resource.get("ObjectLockConfiguration") or {}
+    retention = lock.get("Rule", {}).get("DefaultRetention") if resource.get("ObjectLockEnabled") else None
+    return Bucket(resource.template.ref(resource.logical_id), retention)
 
 
 def unsupported(template: Template) -> tuple[str, ...]:
