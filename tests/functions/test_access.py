@@ -58,7 +58,9 @@ def test_a_401_says_how_to_authenticate(api: Api) -> None:
 def test_an_expired_token_lets_nobody_in_anywhere(api: Api) -> None:
     token = api.mint("short", *SCOPES, expires_at=NOW + 1000)
     api.stack.set_clock(NOW + 1000)
+    before = api.stack.items()
     assert refusals(api, PROTECTED, token) == all_as(PROTECTED, UNAUTHENTICATED)
+    assert api.stack.items() == before
 
 
 def test_a_revoked_token_lets_nobody_in_anywhere(api: Api) -> None:
@@ -78,20 +80,26 @@ def test_a_revoked_token_lets_nobody_in_anywhere(api: Api) -> None:
         revoked_at=NOW,
     )
     wiring().tokens.transact("default", [Put(gone)], NOW)
+    before = api.stack.items()
     assert refusals(api, PROTECTED, secret) == all_as(PROTECTED, UNAUTHENTICATED)
+    assert api.stack.items() == before
 
 
 @pytest.mark.parametrize("missing", [scope for scope in SCOPES if scope != "admin"])
 def test_all_other_scopes_together_do_not_stand_in_for_one(api: Api, missing: str) -> None:
     needing = [known for known in PROTECTED if missing in known.scopes]
     token = api.mint("others", *(scope for scope in SCOPES if scope not in (missing, "admin")))
+    before = api.stack.items()
     assert refusals(api, needing, token) == all_as(needing, DENIED)
+    assert api.stack.items() == before
 
 
 def test_all_scopes_together_do_not_stand_in_for_admin(api: Api) -> None:
     needing = [known for known in PROTECTED if "admin" in known.scopes]
     token = api.mint("others", *(scope for scope in SCOPES if scope != "admin"))
+    before = api.stack.items()
     assert refusals(api, needing, token) == all_as(needing, DENIED)
+    assert api.stack.items() == before
 
 
 def test_the_needed_scopes_alone_are_enough_everywhere(api: Api) -> None:
@@ -121,10 +129,29 @@ def test_a_token_for_other_memories_reaches_none_but_those(api: Api) -> None:
 
 def test_a_memory_of_another_tenant_is_not_there(api: Api) -> None:
     api.find()
+    minted = api.mint("theirs", "admin", kind="human", token=f"{ADMIN}@other")
     before = api.stack.items()
     others = [known for known in OF_A_MEMORY if known.name != "create_memory"]
-    assert refusals(api, others, f"{ADMIN}@other") == all_as(others, (404, "PVL-E040"))
+    for token in (f"{ADMIN}@other", minted):
+        assert refusals(api, others, token) == all_as(others, (404, "PVL-E040"))
     assert api.stack.items() == before
+
+
+def test_what_is_of_no_memory_shows_and_changes_another_tenants_things_only(api: Api) -> None:
+    api.find()
+    ours = api.done("mint_token", {}, BODIES["mint_token"])
+    minted = api.mint("theirs", "admin", kind="human", token=f"{ADMIN}@other")
+    of_the_tenant = {known.name for known in PROTECTED if not known.names_memory}
+    assert of_the_tenant == {"list_memories", "mint_token", "list_tokens", "revoke_token"}
+    before = api.stack.items()["Table"]
+    assert api.done("list_memories", {}, token=minted) == {"memories": []}
+    assert [row["label"] for row in api.done("list_tokens", {}, token=minted)["tokens"]] == ["theirs"]
+    assert api.refused(api.call("revoke_token", {"id": ours["id"]}, token=minted)) == (404, "PVL-E040")
+    assert api.stack.items()["Table"] == before
+    assert api.call("mint_token", {}, BODIES["mint_token"], token=minted).status == 201
+    assert api.call("create_memory", {"memory": "support"}, token=minted).status == 201
+    assert [row for row in before if row not in api.stack.items()["Table"]] == []
+    assert [row["label"] for row in api.done("list_tokens", {})["tokens"]] == ["x"]
 
 
 def test_tenants_may_use_the_same_names_without_meeting(api: Api) -> None:

@@ -14,6 +14,8 @@ HEAVY = [
     "anthropic",
     "boto3",
     "botocore.client",
+    "cryptography",
+    "jwt",
     "pynamodb",
     "aws_xray_sdk",
     "moto",

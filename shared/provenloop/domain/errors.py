@@ -20,6 +20,7 @@ LoopError
 ├─ ThrottledError           429
 ├─ UnavailableError         503  outside reason; trying again later helps
 │  ├─ BusyError                  too many writers at once
+│  ├─ IssuerUnavailableError     people cannot be verified without the keys of their issuer
 │  └─ ModelUnavailableError      no model is configured or it did not answer
 ├─ AnalyzerError            500  one analyzer failed; the pass goes on without it
 ├─ IntegrityError           500  a chain or an address does not verify; never retried
@@ -170,6 +171,12 @@ class BusyError(UnavailableError):
     """Concurrent writers kept colliding; the request may be sent again."""
 
     code = "PVL-E003"
+
+
+class IssuerUnavailableError(UnavailableError):
+    """The OIDC issuer did not answer, and no key of it is known; other tokens work."""
+
+    code = "PVL-E004"
 
 
 class ModelUnavailableError(UnavailableError):

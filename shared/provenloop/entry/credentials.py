@@ -6,6 +6,8 @@ administers (``fresh``): those read the credential again, so that revoking a tok
 
 The bootstrap token is a secret of the deployment, not a stored token. As it is, it acts in the tenant ``default``;
 with ``@<tenant>`` behind it, in that one.
+
+A JWT is a person's, where an OIDC issuer is configured. It is never taken for any other token.
 """
 
 from __future__ import annotations
@@ -28,7 +30,12 @@ CACHE_ENTRIES = 1_000
 DEFAULT_TENANT = "default"
 BOOTSTRAP = "bootstrap"
 
-_BEARER = re.compile(r"bearer +([\x21-\x7e]{1,512})\Z", re.IGNORECASE)
+_BEARER = re.compile(r"bearer +([\x21-\x7e]{1,8192})\Z", re.IGNORECASE)
+
+_JWT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\Z")
+
+#: Gives the person that a JWT stands for at an instant (epoch ms), or raises.
+People = Callable[[str, int], Principal]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +54,12 @@ class Credentials:
     Args:
         tokens: where minted tokens are.
         bootstrap_secret: gives the bootstrap token, reading it anew at each call.
+        people: verifies the JWTs of people; None where there is no issuer.
     """
 
-    def __init__(self, tokens: TokenReader, bootstrap_secret: Callable[[], str]) -> None:
+    def __init__(self, tokens: TokenReader, bootstrap_secret: Callable[[], str], people: People | None = None) -> None:
         self._tokens = tokens
+        self._people = people
         self._bootstrap_secret = bootstrap_secret
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
 
@@ -81,6 +90,8 @@ class Credentials:
         return principal
 
     def _verified(self, presented: str, now: int) -> Principal:
+        if self._people is not None and _JWT.match(presented):
+            return self._people(presented, now)
         if presented.startswith(SECRET_PREFIX):
             try:
                 return principal_of(self._tokens, presented, now)

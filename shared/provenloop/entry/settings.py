@@ -22,6 +22,9 @@ JOB_QUEUE_URL = "PROVENLOOP_JOB_QUEUE_URL"
 ANCHOR_BUCKET = "PROVENLOOP_ANCHOR_BUCKET"
 ANCHOR_KEY = "PROVENLOOP_ANCHOR_KEY"
 BOOTSTRAP_SECRET = "PROVENLOOP_BOOTSTRAP_SECRET"
+OIDC_ISSUER = "PROVENLOOP_OIDC_ISSUER"
+OIDC_AUDIENCE = "PROVENLOOP_OIDC_AUDIENCE"
+OIDC_CLAIMS = "PROVENLOOP_OIDC_CLAIMS"
 NOW = "PROVENLOOP_NOW"
 DEV_TOKEN = "PROVENLOOP_DEV_TOKEN"
 POLICY_PARAMETER = "POLICY_PARAMETER"
@@ -36,6 +39,9 @@ TEMPLATE_VARIABLES: tuple[str, ...] = (
     ANCHOR_BUCKET,
     ANCHOR_KEY,
     BOOTSTRAP_SECRET,
+    OIDC_ISSUER,
+    OIDC_AUDIENCE,
+    OIDC_CLAIMS,
     POLICY_PARAMETER,
     "POWERTOOLS_SERVICE_NAME",
     "POWERTOOLS_METRICS_NAMESPACE",
@@ -85,6 +91,21 @@ class Settings:
     def bootstrap_secret(self) -> str:
         """ARN of the secret that holds the bootstrap admin token."""
         return self._need(BOOTSTRAP_SECRET)
+
+    @property
+    def oidc_issuer(self) -> str | None:
+        """Address of the OIDC issuer of people; None where people have tokens only."""
+        return self.values.get(OIDC_ISSUER) or None
+
+    @property
+    def oidc_audience(self) -> str:
+        """What the JWTs of people must have as audience."""
+        return self._need(OIDC_AUDIENCE)
+
+    @property
+    def oidc_claims(self) -> str:
+        """The table of claims, as JSON."""
+        return self._need(OIDC_CLAIMS)
 
     @property
     def dev_token(self) -> str | None:

@@ -13,8 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from provenloop.domain.people import ClaimRow, person_of, read_table
 from provenloop.domain.policy import HostPolicy, TelemetryMode
+from provenloop.domain.principal import Principal
 from provenloop.entry import clock
 from provenloop.entry.credentials import Credentials
 from provenloop.entry.policies import CACHE_MS, Policies
@@ -24,6 +27,9 @@ from provenloop.services.bus_port import EventBus, Outbox
 from provenloop.services.job_port import JobQueue
 from provenloop.services.ports import Entropy, PassQueue, PolicySource, Store, TokenStore, WakeIndex
 from provenloop.services.publish import Publisher
+
+if TYPE_CHECKING:
+    from provenloop.adapters.oidc.issuer import OidcIssuer
 
 _FIRST_PAUSE_S = 0.025
 _LONGEST_PAUSE_S = 0.8
@@ -152,7 +158,22 @@ class Wiring:
     @cached_property
     def credentials(self) -> Credentials:
         """Who is calling."""
-        return Credentials(self.tokens, self._bootstrap_secret)
+        people = self._person if self.settings.oidc_issuer is not None else None
+        return Credentials(self.tokens, self._bootstrap_secret, people)
+
+    def _person(self, token: str, now: int) -> Principal:
+        return person_of(self._issuer.claims(token, now), self._claims_table, now)
+
+    @cached_property
+    def _issuer(self) -> OidcIssuer:
+        # Cryptography costs a cold start dearly, and most callers bring no JWT.
+        from provenloop.adapters.oidc.issuer import OidcIssuer
+
+        return OidcIssuer(self.settings.oidc_issuer or "", self.settings.oidc_audience)
+
+    @cached_property
+    def _claims_table(self) -> tuple[ClaimRow, ...]:
+        return read_table(self.settings.oidc_claims)
 
     def _bootstrap_secret(self) -> str:
         if self.settings.dev_token is not None:

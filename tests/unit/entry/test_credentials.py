@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from provenloop.domain.errors import UnauthenticatedError
+from provenloop.domain.principal import Principal
 from provenloop.domain.records import Token
-from provenloop.entry.credentials import CACHE_ENTRIES, CACHE_MS, Credentials
+from provenloop.entry.credentials import CACHE_ENTRIES, CACHE_MS, Credentials, bootstrap_principal
 from provenloop.services.tokens import digest_of_secret
 
 NOW = 1_800_000_000_000
@@ -194,6 +195,51 @@ def test_a_minted_token_costs_no_read_of_the_bootstrap_secret() -> None:
     bootstrap = Bootstrap()
     Credentials(Tokens(TOKEN), bootstrap).principal(bearer(SECRET), NOW, fresh=True)
     assert bootstrap.read == 0
+
+
+JWT = "eyJhbGciOiJub25lIn0.e30."
+
+
+class People:
+    """A person for every JWT; counts how often it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, token: str, _now: int) -> Principal:
+        self.asked += 1
+        assert token == JWT
+        return replace(bootstrap_principal("acme"), label="oidc:ann", expires_at=NOW + 30_000)
+
+
+def test_a_jwt_is_a_person_where_there_is_an_issuer() -> None:
+    tokens, bootstrap = Tokens(TOKEN), Bootstrap()
+    person = Credentials(tokens, bootstrap, People()).principal(bearer(JWT), NOW, fresh=True)
+    assert (person.label, person.tenant) == ("oidc:ann", "acme")
+    assert (tokens.asked, bootstrap.read) == (0, 0)
+
+
+def test_a_jwt_is_nobody_where_there_is_no_issuer() -> None:
+    with pytest.raises(UnauthenticatedError):
+        Credentials(Tokens(TOKEN), Bootstrap()).principal(bearer(JWT), NOW, fresh=True)
+
+
+def test_a_person_is_reused_until_the_jwt_ends_and_never_for_decisions() -> None:
+    people = People()
+    credentials = Credentials(Tokens(), Bootstrap(), people)
+    for at in (NOW, NOW + 1, NOW + 29_999):
+        credentials.principal(bearer(JWT), at, fresh=False)
+    assert people.asked == 1
+    credentials.principal(bearer(JWT), NOW + 29_999, fresh=True)
+    credentials.principal(bearer(JWT), NOW + 30_000, fresh=False)
+    assert people.asked == 3
+
+
+@pytest.mark.parametrize("other", [SECRET, BOOTSTRAP, f"{BOOTSTRAP}@acme"])
+def test_other_tokens_work_as_before_where_there_is_an_issuer(other: str) -> None:
+    people = People()
+    assert Credentials(Tokens(TOKEN), Bootstrap(), people).principal(bearer(other), NOW, fresh=True).label != "oidc:ann"
+    assert people.asked == 0
 
 
 def test_the_cache_is_bounded_and_gives_up_the_least_used() -> None:

@@ -30,6 +30,7 @@ EXPECTED = {
     "ThrottledError": 429,
     "UnavailableError": 503,
     "BusyError": 503,
+    "IssuerUnavailableError": 503,
     "ModelUnavailableError": 503,
     "AnalyzerError": 500,
     "IntegrityError": 500,
