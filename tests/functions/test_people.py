@@ -37,10 +37,13 @@ def issuer() -> Iterator[LocalIssuer]:
         yield served
 
 
+def parameters_of(issuer: LocalIssuer) -> dict[str, str]:
+    return {"OidcIssuer": issuer.address, "OidcAudience": AUDIENCE, "OidcClaims": json.dumps(TABLE)}
+
+
 @pytest.fixture
 def api(issuer: LocalIssuer) -> Iterator[Api]:
-    parameters = {"OidcIssuer": issuer.address, "OidcAudience": AUDIENCE, "OidcClaims": json.dumps(TABLE)}
-    with LocalStack(ROOT, parameters=parameters, dev_token=ADMIN, now_ms=NOW) as stack:
+    with LocalStack(ROOT, parameters=parameters_of(issuer), dev_token=ADMIN, now_ms=NOW) as stack:
         yield Api(stack)
 
 
@@ -124,3 +127,17 @@ def test_a_person_is_let_in_by_every_operation(api: Api, issuer: LocalIssuer) ->
 
 def _wanted(label: str) -> dict[str, Any]:
     return {"label": label, "kind": "agent", "memories": "*", "scopes": ["read"]}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"OidcClaims": "{}"}, {"OidcClaims": ""}, {"OidcAudience": ""}, {"OidcIssuer": "http://issuer.example"}]
+)
+def test_a_deployment_that_is_set_up_wrongly_lets_no_person_in_and_keeps_tokens_working(
+    issuer: LocalIssuer, wrong: dict[str, str]
+) -> None:
+    with LocalStack(ROOT, parameters={**parameters_of(issuer), **wrong}, dev_token=ADMIN, now_ms=NOW) as stack:
+        broken = Api(stack)
+        answer = broken.call("list_memories", {}, token=issuer.sign(groups=["admins"]))
+        assert broken.refused(answer) == (500, "PVL-E099")
+        assert "detail" not in answer.json()
+        assert broken.call("list_memories", {}).status == 200
