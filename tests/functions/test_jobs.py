@@ -13,7 +13,9 @@ from tests.functions.requests import ADMIN, MEMORY, NOW, function, operation
 SUBJECT = "checkout"
 WANTED = {"namespace": "shared", "subject": SUBJECT, "because": "It was shut down."}
 FACTS = [{"kind": "fact", "subject": SUBJECT, "relation": f"r{n}", "object": f"o{n}"} for n in range(60)]
+GONE = {"because": "The contract ended."}
 LATER_MS = 10_000
+ERASURE_MS = 1_000_000
 
 
 def begun(api: Api) -> str:
@@ -111,3 +113,34 @@ def test_a_job_is_looked_up_by_an_admin_only_and_in_its_own_memory(api: Api) -> 
     assert api.refused(api.call("show_job", {**MEMORY, "job": job}, token=reader)) == (403, "PVL-E022")
     assert api.refused(api.call("show_job", {"memory": "other", "job": job})) == (404, "PVL-E040")
     assert api.refused(api.call("show_job", {**MEMORY, "job": "0" * 32}, token=ADMIN)) == (404, "PVL-E040")
+
+
+def test_a_memory_is_erased_by_a_job_and_unknown_from_then_on(api: Api) -> None:
+    api.done("create_memory")
+    api.done("record_events", body={"events": FACTS})
+    begun = api.done("delete_memory", body=GONE)
+    assert (begun["kind"], begun["status"]) == ("erase", "running")
+    assert api.refused(api.call("record_events", body={"events": FACTS[:1]})) == (404, "PVL-E040")
+    assert api.done("delete_memory", body=GONE)["job"] == begun["job"]
+    for step in (1, 2):
+        api.stack.set_clock(NOW + step * ERASURE_MS)
+        assert api.stack.tick().failed == []
+    assert api.done("show_job", {**MEMORY, "job": begun["job"]})["status"] == "done"
+    assert api.done("list_memories", {})["memories"] == []
+    assert api.refused(api.call("create_memory")) == (409, "PVL-E044")
+    assert {row["pk"]["S"].rpartition("#")[2] for row in api.stack.items()["Table"]} == {"REG", "AUDIT", "LOOP"}
+
+
+@pytest.mark.parametrize("body", [None, {}, {"because": " "}, {"because": "x", "memory": "other"}])
+def test_erasing_needs_a_reason_and_nothing_else(api: Api, body: Any) -> None:
+    api.done("create_memory")
+    before = api.stack.items()
+    assert api.refused(api.call("delete_memory", body=body))[0] == 400
+    assert api.stack.items() == before
+
+
+def test_only_an_admin_erases_a_memory(api: Api) -> None:
+    api.done("create_memory")
+    token = api.mint("somebody", "read", "write", "review", "apply")
+    assert api.refused(api.call("delete_memory", body=GONE, token=token)) == (403, "PVL-E022")
+    assert api.refused(api.call("delete_memory", {"memory": "other"}, GONE)) == (404, "PVL-E040")

@@ -46,6 +46,7 @@ FIRST_DAY = [
     ("apply.dry_run", 200),
     ("apply.forget", 200),
     ("jobs.show_job", 404),
+    ("jobs.delete_memory", 202),
 ]
 WITHOUT_HTTP = {"analyze.queue", "dispatch.tick", "jobs.queue", "anchor.daily"}
 

@@ -108,6 +108,7 @@ def _use_everything(stack: LocalStack) -> None:
         _forget(admin)
         _forget_much(stack, admin)
         _look_everywhere(admin, stack)
+        _erase(stack, admin)
         assert stack.tick().failed == []  # and anchors
     with stack.client_as(minted["secret"]) as runner:
         _work(runner)
@@ -172,6 +173,15 @@ def _forget_much(stack: LocalStack, admin: httpx.Client) -> None:
     stack.set_clock(stack.now_ms() + SLOT_MS)
     stack.tick()
     assert _ok(admin.get(f"{memory}/jobs/{job}"))["status"] == "done"
+
+
+def _erase(stack: LocalStack, admin: httpx.Client) -> None:
+    """A memory that was used, as a whole; and its last look, after those who may still have been writing."""
+    job = _ok(admin.request("DELETE", "/v1/memories/much", json={"because": "the contract ended"}))["job"]
+    for _ in range(2):
+        stack.set_clock(stack.now_ms() + 4 * SLOT_MS)
+        stack.tick()
+    assert _ok(admin.get(f"/v1/memories/much/jobs/{job}"))["status"] == "done"
 
 
 def _look_everywhere(admin: httpx.Client, stack: LocalStack) -> None:

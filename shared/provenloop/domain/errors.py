@@ -15,6 +15,7 @@ LoopError
 │  ├─ IllegalTransitionError     the status may not change that way
 │  ├─ TargetChangedError         a target changed since the proposal was made
 │  ├─ StaleDecisionError         the decider saw another proposal
+│  ├─ MemoryErasedError          the name belonged to a memory that was erased
 │  └─ IdempotencyMismatchError   same Idempotency-Key, other body
 ├─ TooLargeError            413
 ├─ ThrottledError           429
@@ -143,6 +144,13 @@ class StaleDecisionError(ConflictError):
     """The proposal's digest differs from the one the decider saw."""
 
     code = "PVL-E042"
+    retryable = False
+
+
+class MemoryErasedError(ConflictError):
+    """The memory of that name was erased; the name is never given again."""
+
+    code = "PVL-E044"
     retryable = False
 
 

@@ -16,6 +16,8 @@ JobStatus = Literal["running", "done", "failed"]
 ID_CHARS = 32
 #: How many lessons a job names; it counts no further.
 MAX_LESSONS = 50
+#: The audit chain of one entry, which says that a memory was erased.
+ERASURE_CHAIN = "memory:erased"
 _NOTES_PREFIX = "job:"
 BECAUSE_NOTE = 1
 SUBJECT_NOTE = 2
@@ -57,7 +59,7 @@ class Job:
         return f"{_NOTES_PREFIX}{self.id}"
 
 
-def moved(job: Job, at: int, *, cursor: str | None = None, **done: int) -> Job:
+def moved(job: Job, at: int, done: Mapping[str, int], *, cursor: str | None = None) -> Job:
     """The job one stretch on: ``done`` is added to its counts."""
     counts = {**job.counts, **{name: job.counts.get(name, 0) + number for name, number in done.items() if number}}
     return replace(job, changed_at=at, cursor=job.cursor if cursor is None else cursor, counts=counts, rev=job.rev + 1)

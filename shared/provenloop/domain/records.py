@@ -208,12 +208,19 @@ class TokenId:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """A memory in its tenant's registry."""
+    """A memory in its tenant's registry.
+
+    It stays when the memory is erased, so that nothing takes its name: ``erased_at`` says when that was asked for,
+    ``erasure`` names the job.
+    """
 
     name: str
     created_at: int
     created_by: str
     labels: Mapping[str, str] = field(default_factory=dict)
+    erased_at: int | None = None
+    erasure: str | None = None
+    rev: int = 1
 
 
 @dataclass(frozen=True, slots=True)

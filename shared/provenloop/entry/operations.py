@@ -13,7 +13,7 @@ from provenloop.domain.principal import Scope
 from provenloop.entry.models.access import MemoryRequest, TokenRequest
 from provenloop.entry.models.events import EventsRequest
 from provenloop.entry.models.fields import WireModel
-from provenloop.entry.models.forget import ForgetRequest
+from provenloop.entry.models.forget import EraseRequest, ForgetRequest
 from provenloop.entry.models.loop import ApplyRequest, ConfigRequest, DecisionRequest, RollbackRequest, RunRequest
 from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery, TokensQuery
 
@@ -192,6 +192,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "verify_audit", "loop_api", "GET", f"{MEMORY}/audit/verify", ("read",),
         "Verify the audit chains and name the first break.", "AuditVerifyReply", query=AuditQuery,
+    ),
+    Operation(
+        "delete_memory", "jobs", "DELETE", MEMORY, ("admin",),
+        "Erase a memory for good, by a job; its name is never given again.", "JobReply", EraseRequest, statuses=(202,),
     ),
 )  # fmt: skip
 

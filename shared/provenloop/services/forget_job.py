@@ -134,12 +134,13 @@ class _Stretch:
             self._move(writes, reasons=reasons, versions=len(writes) - reasons)
 
     def _move(self, writes: Sequence[Write], *, cursor: str | None = None, **done: int) -> None:
-        after = moved(self.job, self.call.now, cursor=cursor, **done)
+        after = moved(self.job, self.call.now, done, cursor=cursor)
         _write(self.store, self.call, [Replace(after, expected=self.job.rev), *writes])
         self.job = after
 
     def _commit(self, grains: tuple[Grain, ...], with_them: Erasures, cursor: str) -> None:
-        after = moved(self.job, self.call.now, cursor=cursor, grains=len(grains), questions=len(with_them.questions))
+        done = {"grains": len(grains), "questions": len(with_them.questions)}
+        after = moved(self.job, self.call.now, done, cursor=cursor)
         end = self.store.chain_end(self.call.memory, self.job.chain)
         plan = Plan(self.job.chain, end, grains, with_them)
         beside = [Replace(after, expected=self.job.rev)]

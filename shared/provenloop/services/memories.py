@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from provenloop.domain.commit import Heads
-from provenloop.domain.errors import NotFoundError
+from provenloop.domain.errors import MemoryErasedError, NotFoundError
 from provenloop.domain.names import DEFAULT_NAMESPACE, MemoryId, require_name
 from provenloop.domain.principal import Principal, require_scope
 from provenloop.domain.records import MemoryRecord
@@ -19,6 +19,7 @@ def create_memory(store: Store, call: Call) -> tuple[bool, MemoryRecord]:
     Raises:
         InvalidInputError: the name is not allowed.
         ScopeDeniedError: the principal lacks admin, or may not use a memory of that name.
+        MemoryErasedError: there was one of that name, and it was erased.
     """
     call.require("admin")
     require_name(call.memory.name, field="memory")
@@ -26,7 +27,10 @@ def create_memory(store: Store, call: Call) -> tuple[bool, MemoryRecord]:
     if store.create_memory(call.memory, record, call.entropy(KEY_BYTES)):
         return True, record
     known = {row.name: row for row in store.memories(call.memory.tenant)}
-    return False, known.get(call.memory.name, record)
+    found = known.get(call.memory.name, record)
+    if found.erased_at is not None:
+        raise MemoryErasedError("a memory of that name was erased; take another name", field="memory")
+    return False, found
 
 
 def list_memories(store: Store, principal: Principal) -> tuple[MemoryRecord, ...]:
@@ -36,7 +40,8 @@ def list_memories(store: Store, principal: Principal) -> tuple[MemoryRecord, ...
         ScopeDeniedError: the principal lacks admin.
     """
     require_scope(principal, "admin")
-    return tuple(record for record in store.memories(principal.tenant) if principal.may_use(record.name))
+    there = (record for record in store.memories(principal.tenant) if record.erased_at is None)
+    return tuple(record for record in there if principal.may_use(record.name))
 
 
 def require_heads(store: Store, memory: MemoryId) -> Heads:

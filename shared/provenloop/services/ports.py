@@ -43,6 +43,7 @@ from provenloop.domain.records import (
 from provenloop.domain.rollup import Rollup, RowId, ToolWindow
 from provenloop.services.aged_port import AgedReader
 from provenloop.services.audit_port import AuditReader
+from provenloop.services.erasure_port import WholeMemory
 from provenloop.services.job_port import JobReader
 from provenloop.services.near_port import NearReader
 from provenloop.services.recall_port import RecallReader
@@ -277,7 +278,7 @@ class Used(Protocol):
         """Write units."""
 
 
-class Store(GrainReader, LoopReader, AuditReader, AgedReader, NearReader, JobReader, Protocol):
+class Store(GrainReader, LoopReader, AuditReader, AgedReader, NearReader, JobReader, WholeMemory, Protocol):
     """Everything a use case may do to one memory."""
 
     def create_memory(self, memory: MemoryId, record: MemoryRecord, key: bytes) -> bool:

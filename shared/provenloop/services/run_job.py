@@ -10,6 +10,7 @@ from provenloop.domain.errors import IntegrityError, InternalError, NotFoundErro
 from provenloop.domain.job import Job
 from provenloop.domain.names import MemoryId
 from provenloop.services.call import Call
+from provenloop.services.erase_memory import continue_erasure
 from provenloop.services.forget_job import continue_forget, end_job
 from provenloop.services.job_port import JobQueue
 from provenloop.services.jobs import principal_of
@@ -53,6 +54,8 @@ def run_job(store: Store, jobs: JobQueue, memory: MemoryId, job_id: str, occasio
 
 
 def _go_on(store: Store, job: Job, call: Call, occasion: Occasion) -> Job:
+    if job.kind == "erase":
+        return continue_erasure(store, call, job, occasion.spent)
     try:
         return continue_forget(store, call, job, occasion.spent)
     except (IntegrityError, InternalError) as error:

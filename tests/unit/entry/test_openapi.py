@@ -109,6 +109,7 @@ def test_decisions_and_administration_read_the_token_afresh() -> None:
         "approve_and_apply",
         "configure",
         "create_memory",
+        "delete_memory",
         "forget",
         "list_memories",
         "list_tokens",

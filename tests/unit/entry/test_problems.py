@@ -26,6 +26,7 @@ EXPECTED = {
     "TargetChangedError": 409,
     "StaleDecisionError": 409,
     "IdempotencyMismatchError": 409,
+    "MemoryErasedError": 409,
     "TooLargeError": 413,
     "ThrottledError": 429,
     "UnavailableError": 503,

@@ -33,12 +33,14 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | the reasons of a subject | query | M#NOTE | begins_with ``<subject>#`` |
 | where a chain ends that no recommendation ends; all | get; query | M#LOOP | ``END#<subject>``; begins_with |
 | one event that waits to be published | get | M#OUTBOX | ``<audit id>`` |
+| what is left of a memory that is erased; all it holds | query | each but M#AUDIT | all |
 | one job | get | M#LOOP | ``JOB#<id>`` |
 | has this request been answered? | get | M#REPLAY | ``<digest>`` |
 | the review queue of one status | query of index ``queue`` | M#Q#<status> | ``<3 - severity>#<created>#<id>`` |
 | memories with something to do | query of index ``due`` | WAKE#<shard> | instant up to now |
 | events that wait to be published | query of index ``bytime`` | OUTBOX#<shard> | ``<instant>#<audit id>`` |
 | every memory of every tenant | query of index ``bytime`` | MEMORIES | ``<tenant>#<name>`` |
+| one memory, also when it was erased | get | T#<tenant>#REG | ``MEM#<name>`` |
 | a tenant's memories, labels | query, get | T#<tenant>#REG | ``MEM#<name>``, ``LABEL#<label digest>``, ``TOK#<id>`` |
 | a token | get | TOKEN#<sha256> | ``TOKEN`` |
 """
@@ -110,6 +112,11 @@ def memory_of(pk: str) -> MemoryId:
 def registry(tenant: str) -> str:
     """The partition of a tenant's own items."""
     return f"T#{tenant}#REG"
+
+
+def memory_row(memory: MemoryId) -> Key:
+    """A memory in its tenant's registry."""
+    return Key(registry(memory.tenant), f"{MEMORY_PREFIX}{memory.name}")
 
 
 def token(digest: str) -> Key:

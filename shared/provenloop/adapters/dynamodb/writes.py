@@ -35,7 +35,19 @@ def transact(memory: MemoryId, writes: Sequence[Write], now: int, pause: table.P
     """
     transaction = table.Transaction()
     for write in writes:
-        _add(transaction, memory, write, now)
+        add_write(transaction, memory, write, now)
+    commit_writes(transaction, writes, pause, tries)
+
+
+def commit_writes(
+    transaction: table.Transaction, writes: Sequence[Write], pause: table.Pause, tries: int = MAX_TRIES
+) -> None:
+    """Commit a transaction that begins with the writes; a refusal names those of them that failed.
+
+    Raises:
+        WriteRefusedError: conditions did not hold; nothing was written.
+        LoopError: a reason of the store.
+    """
     try:
         table.commit(transaction, pause, tries)
     except table.RefusedError as error:
@@ -43,6 +55,7 @@ def transact(memory: MemoryId, writes: Sequence[Write], now: int, pause: table.P
             [
                 Failure(index, writes[index], entity_of(row) if row is not None else None)
                 for index, row in error.failures
+                if index < len(writes)
             ]
         ) from error
 
@@ -53,7 +66,8 @@ def _absent(now: int) -> Condition:
     return absent
 
 
-def _add(transaction: table.Transaction, memory: MemoryId, write: Write, now: int) -> None:
+def add_write(transaction: table.Transaction, memory: MemoryId, write: Write, now: int) -> None:
+    """Add one write with the condition it assumes."""
     if isinstance(write, Put):
         transaction.put(row_of(memory, write.entity), _absent(now))
     elif isinstance(write, Replace) and isinstance(write.entity, Grain):

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 from provenloop.domain.errors import InvalidInputError, LoopError, NotFoundError
 from provenloop.domain.job import ID_CHARS
 from provenloop.domain.names import MemoryId, require_name
+from provenloop.entry.models.forget import EraseRequest
 from provenloop.entry.reply import Reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count, log_error, log_outcome
 from provenloop.entry.time_left import spent
 from provenloop.entry.wiring import wiring
+from provenloop.services.erase_memory import begin_erasure
 from provenloop.services.jobs import show_job as shown_job
 from provenloop.services.run_job import Occasion, run_job
 
@@ -34,6 +36,13 @@ class _Sent(NamedTuple):
 def show_job(request: Request) -> Reply:
     """How far a job is."""
     return json_reply(shown_job(request.wiring.store, request.call, request.need("job")))
+
+
+def delete_memory(request: Request) -> Reply:
+    """Begin to erase a memory."""
+    because = request.body_as(EraseRequest).because
+    answer = begin_erasure(request.wiring.store, request.wiring.jobs, request.call, because)
+    return json_reply(answer, status=202)
 
 
 def run_queued(event: Mapping[str, Any], context: object) -> dict[str, Any]:

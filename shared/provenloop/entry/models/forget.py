@@ -9,6 +9,12 @@ from pydantic import Field
 from provenloop.entry.models.fields import Address, Because, Name, Namespace, WireModel
 
 
+class EraseRequest(WireModel):
+    """Erase a whole memory, with the written reason; the reason is erased with it."""
+
+    because: Because
+
+
 class ForgetRequest(WireModel):
     """One grain by its address, or everything held about a subject of a namespace, in whatever spelling."""
 

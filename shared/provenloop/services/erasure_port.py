@@ -1,0 +1,55 @@
+"""What erasing and exporting a whole memory need: its items by class.
+
+Part of :class:`~provenloop.services.ports.Store`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from provenloop.domain.job import Job
+from provenloop.domain.names import MemoryId
+from provenloop.domain.records import MemoryRecord
+
+if TYPE_CHECKING:
+    from provenloop.services.ports import Entity, Write
+
+ItemClass = Literal["GRAIN", "INDEX", "LOG", "LOOP", "NOTE", "REPLAY", "OUTBOX", "HEAD", "AUDIT"]
+
+
+class WholeMemory(Protocol):
+    """A memory as its items; strongly consistent."""
+
+    def memory_record(self, memory: MemoryId) -> MemoryRecord | None:
+        """The memory's row in its tenant's registry; also of one that was erased."""
+
+    def close_memory(self, memory: MemoryId, record: MemoryRecord, beside: Sequence[Write], now: int) -> None:
+        """Store the record of a memory that is erased and take its log away, with its key, in one transaction.
+
+        From then on no writer takes a number, and the memory is unknown to every reader.
+
+        Raises:
+            WriteRefusedError: it is closed already, or ``beside`` does not hold.
+        """
+
+    def items_of(self, memory: MemoryId, item_class: ItemClass, limit: int) -> tuple[str, ...]:
+        """Sort keys of some items of a class, at most ``limit``; none mean that there are no more.
+
+        What tells of the erasure itself is left out: its job, and where its audit chain ends.
+        """
+
+    def erase_items(self, memory: MemoryId, item_class: ItemClass, items: Sequence[str], job: Job, now: int) -> None:
+        """Delete items, named by sort keys, and move the job on by one revision, in one transaction.
+
+        Raises:
+            WriteRefusedError: the job moved, or an item was gone.
+        """
+
+    def walk(
+        self, memory: MemoryId, item_class: ItemClass, prefix: str, after: str, now: int
+    ) -> Iterator[tuple[str, Entity]]:
+        """Sort key and entity of each item of a class whose sort key begins with ``prefix``, those after ``after``.
+
+        What has expired is left out.
+        """
