@@ -45,7 +45,7 @@ def test_a_tick_with_nothing_new_asks_for_no_pass(api: Api) -> None:
     for step in (1, 2):
         api.stack.set_clock(NOW + step * FIVE_MINUTES_MS)
         api.stack.tick()
-    assert api.stack.invoke("DispatchFunction", {"id": "tick"}).payload == {"sent": 0, "published": 0}
+    assert api.stack.invoke("DispatchFunction", {"id": "tick"}).payload == {"sent": 0, "published": 0, "told": 0}
     assert api.stack.queue_depth("PassQueue") == 0
 
 
@@ -55,9 +55,9 @@ def test_memories_of_two_tenants_get_a_pass_each(api: Api) -> None:
         api.done("create_memory", token=token)
         api.done("record_events", body={"events": [NOTE]}, token=token)
     api.stack.set_clock(NOW + FIVE_MINUTES_MS)
-    assert api.stack.invoke("DispatchFunction", {"id": "tick"}).payload == {"sent": 2, "published": 0}
+    assert api.stack.invoke("DispatchFunction", {"id": "tick"}).payload == {"sent": 2, "published": 0, "told": 0}
     # Claimed: the tick after it sends neither again.
-    assert api.stack.invoke("DispatchFunction", {"id": "tick"}).payload == {"sent": 0, "published": 0}
+    assert api.stack.invoke("DispatchFunction", {"id": "tick"}).payload == {"sent": 0, "published": 0, "told": 0}
 
 
 def test_a_scheduled_pass_is_the_engines_own(api: Api) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from provenloop.entry.operations import OPERATIONS
 from tests.functions.api import Api
 from tests.functions.requests import ROOT, sample
@@ -17,6 +19,7 @@ LOGICAL_IDS = {
     "dispatch": "DispatchFunction",
     "jobs": "JobsFunction",
     "anchor": "AnchorFunction",
+    "approval": "ApprovalFunction",
 }
 #: Sample and the status it is answered with; the memory is made on the way.
 FIRST_DAY = [
@@ -41,6 +44,7 @@ FIRST_DAY = [
     ("loop_api.history", 200),
     ("loop_api.list_recommendations", 200),
     ("loop_api.approve", 404),
+    ("loop_api.request_review", 404),
     ("apply.apply", 404),
     ("apply.rollback", 404),
     ("apply.dry_run", 200),
@@ -48,7 +52,15 @@ FIRST_DAY = [
     ("jobs.show_job", 404),
     ("jobs.delete_memory", 202),
 ]
-WITHOUT_HTTP = {"analyze.queue", "dispatch.tick", "jobs.queue", "anchor.daily"}
+WITHOUT_HTTP = {
+    "analyze.queue",
+    "anchor.daily",
+    "apply.task",
+    "approval.open",
+    "approval.proposed",
+    "dispatch.tick",
+    "jobs.queue",
+}
 
 
 def invoke(api: Api, name: str) -> Any:
@@ -69,7 +81,17 @@ def test_the_queue_sample_runs_the_pass_it_can_and_sends_back_the_other(api: Api
 
 
 def test_the_tick_sample_asks_for_nothing_where_nothing_is_due(api: Api) -> None:
-    assert invoke(api, "dispatch.tick") == {"sent": 0, "published": 0}
+    assert invoke(api, "dispatch.tick") == {"sent": 0, "published": 0, "told": 0}
+
+
+def test_the_sample_of_a_proposal_starts_no_review_where_no_policy_asks_for_one(api: Api) -> None:
+    assert invoke(api, "approval.proposed") == {"execution": None}
+
+
+@pytest.mark.parametrize("name", ["approval.open", "apply.task"])
+def test_the_samples_of_tasks_fail_by_the_name_of_an_error_where_there_is_no_such_review(api: Api, name: str) -> None:
+    invocation = api.stack.invoke(LOGICAL_IDS[name.partition(".")[0]], sample(name))
+    assert (invocation.failed, invocation.error_type) == (True, "NotFoundError")
 
 
 def test_the_job_sample_comes_again_as_long_as_its_job_may_still_be_stored(api: Api) -> None:

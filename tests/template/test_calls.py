@@ -15,6 +15,7 @@ import pytest
 
 from provenloop.adapters.dynamodb import table
 from provenloop.adapters.event_bus import EventBridgeBus
+from provenloop.adapters.step_functions import StepFunctionsReviews
 from provenloop.entry.local.stack import LocalStack
 from tests.faults.hooks import ClientHooks
 from tests.scenario.sixty_second_proof import ERROR, RELATION, SUBJECT, TOOL, sixty_second_proof
@@ -107,6 +108,7 @@ def _use_everything(stack: LocalStack) -> None:
             _decide(admin, "scheduled", "approve", "reject")
         _forget(admin)
         _forget_much(stack, admin)
+        _review(stack, admin)
         _look_everywhere(admin, stack)
         _erase(stack, admin)
         assert stack.tick().failed == []  # and anchors
@@ -114,6 +116,41 @@ def _use_everything(stack: LocalStack) -> None:
         _work(runner)
     with stack.client_as(ADMIN) as admin:
         _hand_out(stack, admin)
+
+
+def _review(stack: LocalStack, admin: httpx.Client) -> None:
+    """A review that somebody asks for, with what its workflow does when nobody was told, and when nobody decided."""
+    memory = "/v1/memories/reviewed"
+    _ok(admin.put(memory, json={}))
+    for tool in ("pack", "ship"):
+        calls = [
+            {"kind": "tool_call", "tool": tool, "call_id": f"{tool}{n}", "is_error": True, "result": ERROR}
+            for n in range(6)
+        ]
+        _ok(admin.post(f"{memory}/events", json={"events": calls}))
+    _ok(admin.post(f"{memory}/loop/run"))
+    first, second = _ok(admin.get(f"{memory}/loop/recommendations"))["recommendations"]
+    ticket: dict[str, str] = {}
+    for each, because in ((first, {"because": "agreed", "then_apply": True}), (second, None)):
+        path = f"{memory}/loop/recommendations/{each['id']}"
+        ticket = {
+            "tenant": "default",
+            "memory": "reviewed",
+            "recommendation": each["id"],
+            "execution": _ok(admin.post(f"{path}/request-review"))["execution"],
+        }
+        opened = {"task": "open", "ticket": ticket, "token": "a token that nobody waits for"}
+        assert not stack.invoke("ApprovalFunction", opened).failed
+        if because is None:
+            expire = {"task": "expire", "ticket": ticket, "waited_for": "decision"}
+            assert not stack.invoke("ApprovalFunction", expire).failed
+            continue
+        with patch.object(StepFunctionsReviews, "tell", lambda *_args, **_more: False):
+            _ok(admin.post(f"{path}/approve", json=because))
+        assert not stack.invoke("ApplyFunction", {"task": "apply", "ticket": ticket}).failed
+    stack.set_clock(stack.now_ms() + SLOT_MS)
+    proposed = {"detail-type": "RecommendationProposed", "detail": {**ticket, "severity": "high", "n": 1}}
+    assert not stack.invoke("ApprovalFunction", proposed).failed
 
 
 def _be_scheduled(stack: LocalStack, admin: httpx.Client) -> None:

@@ -113,6 +113,8 @@ def test_the_outputs_say_where_everything_is() -> None:
         "TableName",
         "PassQueueUrl",
         "JobQueueUrl",
+        "ReviewWorkflowArn",
+        "NoticeTopicArn",
         "EventBusName",
         "AnchorBucketName",
         "BootstrapSecretArn",

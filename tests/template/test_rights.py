@@ -100,6 +100,9 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "REPLAY": frozenset({"Query", "DeleteItem"}),
         "OUTBOX": frozenset({"Query", "DeleteItem"}),
     },
+    "approval": {
+        "LOOP": frozenset({"BatchGetItem", "Query", "PutItem"}),
+    },
     "dispatch": {
         "HEAD": frozenset({"UpdateItem"}),
         "OUTBOX": frozenset({"BatchGetItem", "DeleteItem"}),
@@ -114,6 +117,7 @@ EXPECTED_INDEXES = {
     "apply": frozenset[str](),
     "loop_api": frozenset({"queue"}),
     "jobs": frozenset[str](),
+    "approval": frozenset[str](),
     "dispatch": frozenset({"due", "bytime"}),
     "anchor": frozenset({"bytime of memories"}),
 }
@@ -121,13 +125,17 @@ BOOTSTRAP_TOKEN = ("secretsmanager:GetSecretValue", "Secret")
 HOST_POLICY = ("ssm:GetParameter", "Policy")
 BEGIN_JOB = ("sqs:SendMessage", "JobQueue")
 PUBLISH = ("events:PutEvents", "EventBus")
+TELL = ("states:SendTaskSuccess", "Reviews")
+START_REVIEW = ("states:StartExecution", "Reviews")
 OTHER_RIGHTS = {
     "ingest": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY}),
-    **dict.fromkeys(("analyze", "loop_api"), frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, PUBLISH})),
-    "apply": frozenset({BOOTSTRAP_TOKEN, PUBLISH, BEGIN_JOB}),
+    "analyze": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, PUBLISH, TELL}),
+    "loop_api": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, PUBLISH, TELL, START_REVIEW}),
+    "apply": frozenset({BOOTSTRAP_TOKEN, PUBLISH, TELL, BEGIN_JOB}),
     "jobs": frozenset({BOOTSTRAP_TOKEN, BEGIN_JOB}),
-    "dispatch": frozenset({("sqs:SendMessage", "PassQueue"), PUBLISH}),
     "anchor": frozenset({("s3:ListBucket", "AnchorBucket"), ("s3:PutObject", "Anchors")}),
+    "approval": frozenset({HOST_POLICY, TELL, START_REVIEW, ("sns:Publish", "Notices")}),
+    "dispatch": frozenset({("sqs:SendMessage", "PassQueue"), PUBLISH, TELL}),
 }
 
 #: Objects are named by the days to come; nothing else may be named by a pattern.
@@ -223,6 +231,8 @@ _ARNS = {
     "JobQueue": TEMPLATE.attribute("JobQueue", "Arn"),
     "AnchorBucket": TEMPLATE.attribute("AnchorBucket", "Arn"),
     "Anchors": ANCHORS,
+    "Reviews": TEMPLATE.attribute("ReviewApproval", "Arn"),
+    "Notices": TEMPLATE.attribute("NoticeTopic", "TopicArn"),
 }
 
 

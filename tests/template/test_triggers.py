@@ -12,12 +12,15 @@ FORTNIGHT_S = 14 * 24 * 3600
 each_schedule = pytest.mark.parametrize(
     ("folder", "properties"), list(triggers("Schedule")), ids=lambda each: str(each)[:8]
 )
+each_rule = pytest.mark.parametrize(
+    ("folder", "properties"), [*triggers("Schedule"), *triggers("EventBridgeRule")], ids=lambda each: str(each)[:8]
+)
 
 
 def test_there_is_no_trigger_of_a_kind_that_these_tests_do_not_judge() -> None:
     kinds = {event["Type"] for function in FUNCTIONS.values() for event in function.get("Events", {}).values()}
 
-    assert kinds == {"HttpApi", "Schedule", "SQS"}
+    assert kinds == {"EventBridgeRule", "HttpApi", "Schedule", "SQS"}
 
 
 def test_the_schedules_are_parameters_dispatch_runs_every_five_minutes_and_anchor_every_day() -> None:
@@ -42,20 +45,34 @@ def test_a_tick_that_is_not_delivered_and_one_that_fails_both_end_in_a_queue(
     assert undelivered.get("MessageRetentionPeriod") == failed.get("MessageRetentionPeriod") == FORTNIGHT_S
 
 
-@each_schedule
-def test_eventbridge_of_this_account_alone_may_write_to_the_queue_of_failed_ticks(
+@each_rule
+def test_eventbridge_of_this_account_alone_may_write_to_the_queues_of_what_it_could_not_deliver(
     folder: str, properties: dict[str, Any]
 ) -> None:
     assert folder in FUNCTIONS
-    (policy,) = TEMPLATE.of_kind("AWS::SQS::QueuePolicy")
+    queue = queue_of(properties["DeadLetterConfig"]["Arn"])
+    (policy,) = (
+        each for each in TEMPLATE.of_kind("AWS::SQS::QueuePolicy") if each.raw["Queues"] == [{"Ref": queue.logical_id}]
+    )
     (statement,) = policy.need("PolicyDocument")["Statement"]
 
-    queue = queue_of(properties["DeadLetterConfig"]["Arn"])
-    assert policy.raw["Queues"] == [{"Ref": queue.logical_id}]
     assert statement["Principal"] == {"Service": "events.amazonaws.com"}
     assert statement["Action"] == "sqs:SendMessage"
     assert statement["Resource"] == properties["DeadLetterConfig"]["Arn"]
     assert statement["Condition"] == {"StringEquals": {"aws:SourceAccount": TEMPLATE.ref("AWS::AccountId")}}
+
+
+def test_what_passes_propose_is_put_to_the_review_workflow_and_kept_where_that_fails() -> None:
+    ((folder, properties),) = triggers("EventBridgeRule")
+    asynchronous = FUNCTIONS[folder].need("EventInvokeConfig")
+    kept = queue_of(asynchronous["DestinationConfig"]["OnFailure"]["Destination"])
+
+    assert folder == "approval"
+    assert properties["EventBusName"] == TEMPLATE.ref("EventBus")
+    assert properties["Pattern"] == {"source": ["provenloop"], "detail-type": ["RecommendationProposed"]}
+    assert queue_of(properties["DeadLetterConfig"]["Arn"]).logical_id == kept.logical_id == "ReviewFailureQueue"
+    assert kept.get("MessageRetentionPeriod") == FORTNIGHT_S
+    assert not kept.get("FifoQueue")
 
 
 def test_passes_and_jobs_are_queued_for_functions_that_report_each_failure_alone() -> None:

@@ -31,6 +31,8 @@ class Principal:
     ``lineage`` holds the principal's own id and those of everybody who minted its token, nearest first:
     self-approval is refused on any of them. ``expires_at`` is when the credential ends; no token that it mints may
     outlive ``mints_until`` (both epoch ms; None where there is no such end).
+    ``credential`` is what the principal can be found by again later: the
+    SHA-256 of a token's secret; empty where it cannot.
     """
 
     id: str
@@ -43,6 +45,7 @@ class Principal:
     lineage: tuple[str, ...]
     expires_at: int | None = None
     mints_until: int | None = None
+    credential: str = ""
 
     def is_expired(self, now: int) -> bool:
         """Whether the credential's time is over."""

@@ -81,11 +81,18 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """Who approved which proposal."""
+    """Who approved which proposal.
+
+    ``then_apply`` asks the waiting workflow to apply it as well, with what ``credential`` (see ``Principal``) may do
+    by then.
+    """
 
     digest: str
     at: int
     lineage: tuple[str, ...]
+    then_apply: bool = False
+    allow_destructive: bool = False
+    credential: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +100,7 @@ class Recommendation:
     """A stored recommendation. ``rev`` moves with every write, ``revision`` only when it says something new.
 
     ``held_back`` says why it was not applied by itself, where the host policy grants that to its analyzer.
+    ``reviews`` counts the workflows that were started to have it reviewed.
     """
 
     id: str
@@ -130,6 +138,7 @@ class Recommendation:
     reason: str | None = None
     guidance: str | None = None
     held_back: str | None = None
+    reviews: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from provenloop.domain.errors import InvalidInputError, UnauthenticatedError
 from provenloop.domain.names import require_name
 from provenloop.domain.principal import Principal
 from provenloop.services.ports import TokenReader
-from provenloop.services.tokens import SECRET_PREFIX, principal_of
+from provenloop.services.tokens import SECRET_PREFIX, principal_of, principal_of_credential
 
 CACHE_MS = 60_000
 CACHE_ENTRIES = 1_000
@@ -89,6 +89,16 @@ class Credentials:
         self._remember(digest, _Known(principal, now))
         return principal
 
+    def live(self, credential: str, tenant: str, now: int) -> Principal:
+        """Whoever once did something with a credential, as of now.
+
+        Raises:
+            UnauthenticatedError: it is no longer valid, or is none that can be found again.
+        """
+        if credential == BOOTSTRAP:
+            return bootstrap_principal(tenant)
+        return principal_of_credential(self._tokens, credential, now)
+
     def _verified(self, presented: str, now: int) -> Principal:
         if self._people is not None and _JWT.match(presented):
             return self._people(presented, now)
@@ -126,6 +136,7 @@ def bootstrap_principal(tenant: str) -> Principal:
         scopes=frozenset({"admin"}),
         token_id=BOOTSTRAP,
         lineage=(BOOTSTRAP,),
+        credential=BOOTSTRAP,
     )
 
 

@@ -14,10 +14,17 @@ from provenloop.entry.models.access import MemoryRequest, TokenRequest
 from provenloop.entry.models.events import EventsRequest
 from provenloop.entry.models.fields import WireModel
 from provenloop.entry.models.forget import EraseRequest, ForgetRequest
-from provenloop.entry.models.loop import ApplyRequest, ConfigRequest, DecisionRequest, RollbackRequest, RunRequest
+from provenloop.entry.models.loop import (
+    ApplyRequest,
+    ApproveRequest,
+    ConfigRequest,
+    DecisionRequest,
+    RollbackRequest,
+    RunRequest,
+)
 from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery, TokensQuery
 
-FunctionName = Literal["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs"]
+FunctionName = Literal["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs", "approval"]
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 
 #: Scopes whose operations read the credential afresh.
@@ -150,12 +157,16 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "approve", "loop_api", "POST", f"{RECOMMENDATION}/approve", ("review",),
-        "Approve a recommendation as it was seen.", "DecisionReply", DecisionRequest,
+        "Approve a recommendation as it was seen.", "DecisionReply", ApproveRequest,
     ),
     Operation(
         "reject", "loop_api", "POST", f"{RECOMMENDATION}/reject", ("review",),
         "Reject a recommendation, or withdraw an approved one; its finding stays quiet for a while.", "RejectedReply",
         DecisionRequest,
+    ),
+    Operation(
+        "request_review", "loop_api", "POST", f"{RECOMMENDATION}/request-review", ("review",),
+        "Have a pending recommendation reviewed: reviewers are told of it, and reminded.", "ReviewReply",
     ),
     Operation(
         "show_run", "loop_api", "GET", f"{MEMORY}/loop/runs/{{run}}", ("read",),

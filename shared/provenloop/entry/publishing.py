@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from provenloop.domain.errors import LoopError
 from provenloop.entry.telemetry import count, log_error
+from provenloop.entry.telling import tell_committed
 from provenloop.entry.wiring import Wiring
 from provenloop.services.publish import Published
 
@@ -13,7 +14,8 @@ _OPERATION = "publish"
 
 
 def publish_committed(current: Wiring) -> None:
-    """Publish the events of what this process has just committed. What is left is swept at a later tick."""
+    """Publish what was just committed, and tell who waits for it. What is left is swept at a later tick."""
+    tell_committed(current)
     _counted(lambda: current.publisher.flush(current.now()))
 
 

@@ -25,6 +25,9 @@ BOOTSTRAP_SECRET = "PROVENLOOP_BOOTSTRAP_SECRET"
 OIDC_ISSUER = "PROVENLOOP_OIDC_ISSUER"
 OIDC_AUDIENCE = "PROVENLOOP_OIDC_AUDIENCE"
 OIDC_CLAIMS = "PROVENLOOP_OIDC_CLAIMS"
+REVIEW_WORKFLOW = "PROVENLOOP_REVIEW_WORKFLOW"
+NOTICE_TOPIC = "PROVENLOOP_NOTICE_TOPIC"
+CONSOLE_URL = "PROVENLOOP_CONSOLE_URL"
 NOW = "PROVENLOOP_NOW"
 DEV_TOKEN = "PROVENLOOP_DEV_TOKEN"
 POLICY_PARAMETER = "POLICY_PARAMETER"
@@ -43,6 +46,9 @@ TEMPLATE_VARIABLES: tuple[str, ...] = (
     OIDC_AUDIENCE,
     OIDC_CLAIMS,
     POLICY_PARAMETER,
+    REVIEW_WORKFLOW,
+    NOTICE_TOPIC,
+    CONSOLE_URL,
     "POWERTOOLS_SERVICE_NAME",
     "POWERTOOLS_METRICS_NAMESPACE",
     "POWERTOOLS_LOG_LEVEL",
@@ -106,6 +112,21 @@ class Settings:
     def oidc_claims(self) -> str:
         """The table of claims, as JSON."""
         return self._need(OIDC_CLAIMS)
+
+    @property
+    def review_workflow(self) -> str:
+        """ARN of the state machine that has recommendations reviewed."""
+        return self._need(REVIEW_WORKFLOW)
+
+    @property
+    def notice_topic(self) -> str:
+        """ARN of the topic of notices to reviewers."""
+        return self._need(NOTICE_TOPIC)
+
+    @property
+    def console_url(self) -> str | None:
+        """Address of the console that notices lead to; None where none is known."""
+        return self.values.get(CONSOLE_URL) or None
 
     @property
     def dev_token(self) -> str | None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import random
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from provenloop.domain.names import MemoryId
 from provenloop.domain.people import ClaimRow, person_of, read_table
 from provenloop.domain.policy import HostPolicy, TelemetryMode
 from provenloop.domain.principal import Principal
@@ -25,8 +26,10 @@ from provenloop.entry.settings import Settings, read_settings
 from provenloop.services.anchor_port import AnchorBucket, MemoryIndex, Signer
 from provenloop.services.bus_port import EventBus, Outbox
 from provenloop.services.job_port import JobQueue
-from provenloop.services.ports import Entropy, PassQueue, PolicySource, Store, TokenStore, WakeIndex
+from provenloop.services.ports import Entropy, PassQueue, PolicySource, Store, TokenStore, WakeIndex, Write
 from provenloop.services.publish import Publisher
+from provenloop.services.review_port import Notices, ReviewWorkflow, Untolds
+from provenloop.services.waiting import Teller
 
 if TYPE_CHECKING:
     from provenloop.adapters.oidc.issuer import OidcIssuer
@@ -83,7 +86,11 @@ class Wiring:
         """Memories."""
         from provenloop.adapters.dynamodb.store import DynamoStore
 
-        return DynamoStore(self.settings.table, pause=self._pause, committed=self.publisher.note)
+        return DynamoStore(self.settings.table, pause=self._pause, committed=self._committed)
+
+    def _committed(self, memory: MemoryId, writes: Sequence[Write]) -> None:
+        self.publisher.note(memory, writes)
+        self.teller.note(memory, writes)
 
     @cached_property
     def publisher(self) -> Publisher:
@@ -154,6 +161,32 @@ class Wiring:
         from provenloop.adapters.sqs import SqsJobQueue
 
         return SqsJobQueue(self.settings.job_queue_url)
+
+    @cached_property
+    def reviews(self) -> ReviewWorkflow:
+        """The workflow that has recommendations reviewed."""
+        from provenloop.adapters.step_functions import StepFunctionsReviews
+
+        return StepFunctionsReviews(self.settings.review_workflow)
+
+    @cached_property
+    def notices(self) -> Notices:
+        """How reviewers hear that something waits."""
+        from provenloop.adapters.notice import SnsNotices
+
+        return SnsNotices(self.settings.notice_topic, self.settings.console_url)
+
+    @cached_property
+    def teller(self) -> Teller:
+        """Tells waiting workflows what was decided."""
+        return Teller(lambda: self.store, lambda: self.reviews)
+
+    @cached_property
+    def untolds(self) -> Untolds:
+        """Workflows that were not told."""
+        from provenloop.adapters.dynamodb.wait_rows import DynamoUntolds
+
+        return DynamoUntolds(self.settings.table, pause=self._pause)
 
     @cached_property
     def credentials(self) -> Credentials:

@@ -40,6 +40,7 @@ from provenloop.services.outbox import audited
 from provenloop.services.ports import Failure, Put, Replace, Restate, Store, Write
 from provenloop.services.review import approval, reply_of, require_key
 from provenloop.services.scrub_use import scrub_use
+from provenloop.services.waiting import told
 
 DUE_CHECKPOINT = "checkpoint"
 
@@ -180,7 +181,7 @@ def carry_out(store: Store, call: Call, verb: str, prefix: str, plan: Callable[[
     def build(seq: int, addresses: Addresses) -> Decision:
         context = ChangeContext(addresses, seq, call.principal.label, call.now, checked[0].grains, found,
                                 checked[0].with_them.calls)  # fmt: skip
-        decision = _decision(call, checked[0], build_change_set(checked[0].approved.proposal, context), seq)
+        decision = _decision(store, call, checked[0], build_change_set(checked[0].approved.proposal, context), seq)
         erasures, room = checked[0].with_them.writes, max(0, WRITES_AT_ONCE - len(decision.writes))
         left[seq] = addresses, erasures[room:]
         return replace(decision, writes=[*decision.writes, *erasures[:room]])
@@ -224,7 +225,7 @@ def _learn(found: dict[str, Grain], failures: Sequence[Failure]) -> Refused:
     return "again"
 
 
-def _decision(call: Call, plan: Plan, change: ChangeSet, seq: int) -> Decision:
+def _decision(store: Store, call: Call, plan: Plan, change: ChangeSet, seq: int) -> Decision:
     """The transaction of an apply, and its answer."""
     rec = plan.approved
     effects = {
@@ -256,6 +257,7 @@ def _decision(call: Call, plan: Plan, change: ChangeSet, seq: int) -> Decision:
         Put(Undo(rec.id, seq, tuple(change.images))),
         *change.writes,
         *_measurements(rec, seq, call.now),
+        *told(store, call.memory, plan.stored, applied),
     ]
     return Decision(writes, _reply(applied, entry, change, seq))
 

@@ -32,6 +32,7 @@ from provenloop.services.lease import LeaseLostError
 from provenloop.services.outbox import audited
 from provenloop.services.pass_settings import Setting
 from provenloop.services.ports import Failure, Put, Replace, Require, Store, Write, WriteRefusedError
+from provenloop.services.waiting import told
 
 _MAX_ROUNDS = 5
 DUE_EXPIRY = "expiry"
@@ -210,7 +211,8 @@ class Findings:
                      "severity": revised.severity},
         )  # fmt: skip
         revised = replace(revised, chain=head_after(entry))
-        self._write([Replace(revised, expected=rec.rev), *audited(entry), *self._new_expiry(rec)])
+        waiting = told(self.store, self.memory, rec, revised)
+        self._write([Replace(revised, expected=rec.rev), *audited(entry), *self._new_expiry(rec), *waiting])
         self.counts["refreshed"] += 1
 
     def expire(self, rec_id: str) -> None:
@@ -252,6 +254,7 @@ class Findings:
         )
         freed = replace(key, open_id=None, last_id=rec.id, last_status="expired", rev=key.rev + 1)
         writes: list[Write] = [Replace(closed, expected=rec.rev), Replace(freed, expected=key.rev), *audited(entry)]
+        writes += told(self.store, self.memory, rec, closed)
         if freed.cooldown_until is not None and freed.cooldown_until > self.now:
             writes += self._plant(Due(freed.cooldown_until, DUE_GROUP, group_ref(rec.family, rec.group)))
         self._write(writes)

@@ -41,18 +41,20 @@ from provenloop.domain.records import (
     Undo,
 )
 from provenloop.domain.rollup import Rollup, RowId, ToolWindow
+from provenloop.domain.waiting import Callback, Wait
 from provenloop.services.aged_port import AgedReader
 from provenloop.services.audit_port import AuditReader
 from provenloop.services.erasure_port import WholeMemory
 from provenloop.services.job_port import JobReader
 from provenloop.services.near_port import NearReader
 from provenloop.services.recall_port import RecallReader
+from provenloop.services.review_port import WaitReader
 
 Entity = (
     Grain | History | Predecessors | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint
     | Watch | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | ChainEnd | Note | Token | MemoryRecord | Label
     | AgedGrain | AgedCount | NearPosting | NearText | TermRow | TermSegment | RecallRow | BusEvent | TokenId
-    | Job
+    | Job | Wait | Callback
 )  # fmt: skip
 
 #: How often a transaction that collides with others is sent before the caller is told.
@@ -278,7 +280,7 @@ class Used(Protocol):
         """Write units."""
 
 
-class Store(GrainReader, LoopReader, AuditReader, AgedReader, NearReader, JobReader, WholeMemory, Protocol):
+class Store(GrainReader, LoopReader, AuditReader, AgedReader, NearReader, JobReader, WaitReader, WholeMemory, Protocol):
     """Everything a use case may do to one memory."""
 
     def create_memory(self, memory: MemoryId, record: MemoryRecord, key: bytes) -> bool:

@@ -27,12 +27,22 @@ from provenloop.services.findings import DUE_GROUP, group_ref
 from provenloop.services.memories import require_heads
 from provenloop.services.outbox import audited
 from provenloop.services.ports import Put, Replace, Store, Write
+from provenloop.services.waiting import Wish, told, wished
 
 
 def approve(
-    store: Store, call: Call, prefix: str, because: str, *, proposal_digest: str | None = None
+    store: Store,
+    call: Call,
+    prefix: str,
+    because: str,
+    *,
+    proposal_digest: str | None = None,
+    wish: Wish | None = None,
 ) -> dict[str, Any]:
     """Approve a pending recommendation; its proposal is frozen from now on.
+
+    Args:
+        wish: how the workflow that waits for it shall apply it; None where somebody will.
 
     Returns:
         ``{id, status, revision, proposal_digest, audit}``.
@@ -47,6 +57,8 @@ def approve(
     def build() -> Decision:
         rec = find_recommendation(store, call, prefix)
         approved, entry, writes = approval(call, rec, reason, proposal_digest)
+        approved = wished(store, call, rec, approved, wish)
+        writes += told(store, call.memory, rec, approved)
         return Decision([Replace(bumped(approved), expected=rec.rev), *writes], reply_of(approved, entry))
 
     return decide(store, call, f"approve/{prefix}", build)
@@ -87,6 +99,7 @@ def reject(
         rejected, entry, note = transition(call, rec, "rejected", reason, {"strikes": key.strikes + 1})
         writes: list[Write] = [Replace(bumped(rejected), expected=rec.rev), *audited(entry, note)]
         writes.append(Replace(struck(key, rec, "rejected", until), expected=key.rev))
+        writes += told(store, call.memory, rec, rejected)
         writes += plant(store, call, Due(until, DUE_GROUP, group_ref(rec.family, rec.group)))
         return Decision(writes, {**reply_of(rejected, entry), "cooldown_until": format_instant(until)})
 

@@ -200,7 +200,16 @@ def principal_of(tokens: TokenReader, secret: str, now: int) -> Principal:
     Raises:
         UnauthenticatedError: unknown, revoked or expired. The message does not tell which.
     """
-    token = tokens.token(digest_of_secret(secret)) if secret else None
+    return principal_of_credential(tokens, digest_of_secret(secret) if secret else "", now)
+
+
+def principal_of_credential(tokens: TokenReader, credential: str, now: int) -> Principal:
+    """As :func:`principal_of`, of a secret's SHA-256: what somebody may do now who did something before.
+
+    Raises:
+        UnauthenticatedError: unknown, revoked or expired, or nothing to find anybody by.
+    """
+    token = tokens.token(credential) if credential else None
     if token is None or token.revoked_at is not None:
         raise UnauthenticatedError("this token is not valid")
     if token.expires_at is not None and token.expires_at <= now:
@@ -216,6 +225,7 @@ def principal_of(tokens: TokenReader, secret: str, now: int) -> Principal:
         lineage=token.lineage,
         expires_at=token.expires_at,
         mints_until=token.expires_at,
+        credential=token.digest,
     )
 
 

@@ -115,6 +115,7 @@ def test_decisions_and_administration_read_the_token_afresh() -> None:
         "list_tokens",
         "mint_token",
         "reject",
+        "request_review",
         "revoke_token",
         "roll_back",
         "show_job",

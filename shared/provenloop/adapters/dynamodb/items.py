@@ -49,6 +49,7 @@ from provenloop.domain.records import (
     Undo,
 )
 from provenloop.domain.rollup import ROLLUP_KEPT_DAYS, AskDay, AssemblyDay, ReadDays, SignatureDay, ToolDay
+from provenloop.domain.waiting import CLOSED_KEPT_MS, Callback, Wait
 from provenloop.services.ports import Entity
 
 DAY_S = 86_400
@@ -134,6 +135,15 @@ def _beside_event(memory: MemoryId, event: BusEvent) -> Mapping[str, Any]:
     return {"time_pk": keys.outbox_shard(memory), "time_sk": keys.outbox_order(event.at, event.id)}
 
 
+def _beside_wait(_memory: MemoryId, wait: Wait) -> Mapping[str, Any]:
+    return {"ttl": None if wait.closed_at is None else _seconds(wait.closed_at + CLOSED_KEPT_MS)}
+
+
+def _beside_callback(memory: MemoryId, callback: Callback) -> Mapping[str, Any]:
+    place = keys.callback_order(callback.at, callback.id)
+    return {"time_pk": keys.callback_shard(memory), "time_sk": place}
+
+
 def _ttl_of_day(_memory: MemoryId, row: ToolDay | SignatureDay | AskDay | AssemblyDay) -> Mapping[str, Any]:
     return {"ttl": _ttl_after(row.day)}
 
@@ -198,6 +208,8 @@ FORMS: tuple[Form, ...] = (
     Form("key", FindingKey, lambda key: keys.finding_key(key.family, key.group, key.dedup_key), "LOOP", "rev"),
     Form("checkpoint", Checkpoint, lambda row: keys.checkpoint(row.recommendation, row.horizon_ms), "LOOP", "rev"),
     Form("watch", Watch, lambda row: keys.watch(row.tool_key, row.recommendation), "LOOP", "rev"),
+    Form("wait", Wait, lambda row: keys.wait(row.recommendation, row.execution), "LOOP", "rev", _beside_wait),
+    Form("callback", Callback, lambda row: keys.callback(row.id, row.execution), "OUTBOX", None, _beside_callback),
     Form("undo", Undo, lambda row: keys.undo(row.recommendation), "LOOP"),
     Form("config", MemoryConfig, lambda _config: keys.CONFIG, "HEAD", "rev"),
     Form("run", Run, lambda row: keys.run(row.id), "LOOP", None, lambda _m, run: {"ttl": run.at // 1000 + RUN_KEPT_S}),

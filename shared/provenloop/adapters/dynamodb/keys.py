@@ -41,6 +41,9 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | events that wait to be published | query of index ``bytime`` | OUTBOX#<shard> | ``<instant>#<audit id>`` |
 | every memory of every tenant | query of index ``bytime`` | MEMORIES | ``<tenant>#<name>`` |
 | one memory, also when it was erased | get | T#<tenant>#REG | ``MEM#<name>`` |
+| which executions wait for a recommendation? | query | M#LOOP | begins_with ``WAIT#<id>#`` |
+| what is an execution to be told? | get | M#OUTBOX | ``CALL#<audit id>#<execution>`` |
+| executions that were not told yet | query of index ``bytime`` | OUTBOX#CALL#<shard> | ``<instant>#<audit id>`` |
 | a tenant's memories, labels | query, get | T#<tenant>#REG | ``MEM#<name>``, ``LABEL#<label digest>``, ``TOK#<id>`` |
 | a token | get | TOKEN#<sha256> | ``TOKEN`` |
 """
@@ -287,6 +290,36 @@ def checkpoints_of(rec_id: str) -> str:
 def watch(tool_key: str, rec_id: str) -> str:
     """Sort key of a watch."""
     return f"{WATCH_PREFIX}{tool_key}#{rec_id}"
+
+
+def wait(rec_id: str, execution: str) -> str:
+    """Sort key of an execution that waits for a recommendation."""
+    return f"{waits_of(rec_id)}{execution}"
+
+
+def waits_of(rec_id: str) -> str:
+    """What the sort keys of all executions about a recommendation begin with."""
+    return f"WAIT#{rec_id}#"
+
+
+def callback(audit_id: str, execution: str) -> str:
+    """Sort key of what an execution is to be told."""
+    return f"CALL#{audit_id}#{execution}"
+
+
+def callback_shard(memory: MemoryId) -> str:
+    """Hash of index ``bytime`` for what a memory's executions are to be told."""
+    return callback_partition(int(wake_shard(memory).rpartition("#")[2]))
+
+
+def callback_partition(shard: int) -> str:
+    """Hash of index ``bytime``: one shard of the executions that were not told yet."""
+    return f"OUTBOX#CALL#{shard}"
+
+
+def callback_order(at: int, audit_id: str) -> str:
+    """Range of index ``bytime`` for what an execution is to be told: by age."""
+    return f"{instant(at)}#{audit_id}"
 
 
 def undo(rec_id: str) -> str:

@@ -15,6 +15,7 @@ from provenloop.adapters.dynamodb.meter import Usage
 from provenloop.adapters.dynamodb.near_rows import NearRows
 from provenloop.adapters.dynamodb.recall_rows import RecallRows, rollup_sort
 from provenloop.adapters.dynamodb.rows import Row, is_expired
+from provenloop.adapters.dynamodb.wait_rows import WaitRows
 from provenloop.adapters.dynamodb.whole_memory import WholeMemories
 from provenloop.domain.address import is_address
 from provenloop.domain.audit import AuditEntry, ChainEnd, Note
@@ -34,7 +35,7 @@ T = TypeVar("T")
 _ROLLUPS: tuple[type[Rollup], ...] = get_args(Rollup)
 
 
-class DynamoStore(AgedRows, JobRows, NearRows, RecallRows, WholeMemories):
+class DynamoStore(AgedRows, JobRows, NearRows, RecallRows, WaitRows, WholeMemories):
     """Implements ``services.ports.Store`` on one DynamoDB table.
 
     Args:

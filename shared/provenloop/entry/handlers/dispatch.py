@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from provenloop.entry.publishing import publish_left_behind
 from provenloop.entry.telemetry import count, log_outcome
+from provenloop.entry.telling import tell_left_behind
 from provenloop.entry.wiring import wiring
 from provenloop.services.dispatch import dispatch_due
 
@@ -12,11 +13,12 @@ def tick(event_id: str) -> dict[str, int]:
     """Ask for a pass over each memory that is due, and publish events that were left behind.
 
     Returns:
-        ``{sent, published}``: how many passes were asked for, how many events went out.
+        ``{sent, published, told}``: passes asked for, events that went out, and reviews that were told.
     """
     current = wiring()
     sent = dispatch_due(current.wake, current.queue, current.now())
     count("PassesAskedFor", sent)
     published = publish_left_behind(current)
-    log_outcome("tick", "sent", correlation_id=event_id, sent=sent, published=published)
-    return {"sent": sent, "published": published}
+    told = tell_left_behind(current)
+    log_outcome("tick", "sent", correlation_id=event_id, sent=sent, published=published, told=told)
+    return {"sent": sent, "published": published, "told": told}

@@ -10,7 +10,7 @@ from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.instants import format_instant
 from provenloop.domain.records import MemoryRecord
 from provenloop.entry.models.access import TokenRequest
-from provenloop.entry.models.loop import ConfigRequest, DecisionRequest
+from provenloop.entry.models.loop import ApproveRequest, ConfigRequest, DecisionRequest
 from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery, TokensQuery
 from provenloop.entry.reply import Reply, json_lines_reply, json_reply
 from provenloop.entry.request import Request
@@ -23,6 +23,7 @@ from provenloop.services import (
     loop_state,
     memories,
     review,
+    start_review,
     telemetry_read,
     tokens,
 )
@@ -32,6 +33,7 @@ from provenloop.services import recall as recall_service
 from provenloop.services import revoke_token as revoking
 from provenloop.services.configure import ConfigChange
 from provenloop.services.record_use import Telemetry
+from provenloop.services.waiting import Wish
 
 
 def health(_: Request) -> Reply:
@@ -149,12 +151,32 @@ def show_recommendation(request: Request) -> Reply:
 
 def approve(request: Request) -> Reply:
     """Approve a recommendation."""
-    return _decided(request, review.approve)
+    body = request.body_as(ApproveRequest)
+    if body.allow_destructive and not body.then_apply:
+        raise InvalidInputError("only where it is to be applied, too: then_apply", field="allow_destructive")
+    answer = review.approve(
+        request.wiring.store,
+        request.call,
+        request.need("id"),
+        body.because,
+        proposal_digest=body.proposal_digest,
+        wish=Wish(body.allow_destructive) if body.then_apply else None,
+    )
+    count("Decisions", 1)
+    return json_reply(answer)
 
 
 def reject(request: Request) -> Reply:
     """Reject or withdraw a recommendation."""
     return _decided(request, review.reject)
+
+
+def request_review(request: Request) -> Reply:
+    """Have a recommendation reviewed."""
+    wiring = request.wiring
+    answer = start_review.request_review(wiring.store, wiring.reviews, request.call, request.need("id"))
+    count("ReviewsStarted", int(answer["started"]))
+    return json_reply(answer)
 
 
 def show_run(request: Request) -> Reply:

@@ -17,11 +17,13 @@ from unittest.mock import patch
 import boto3
 import moto
 
-from provenloop.entry.local.account import CREDENTIALS, REGION
+from provenloop.entry.local.account import ACCOUNT, CREDENTIALS, REGION
 from provenloop.entry.local.resources import Bucket, Queue, Secret, Table, buckets, event_buses, queues, secrets, tables
 from provenloop.entry.local.table_copies import copy_what_is_named
 from provenloop.entry.local.table_queries import look_at_one_partition
 from provenloop.entry.local.template import Template
+from provenloop.entry.local.triggers import BusRule, bus_rules
+from provenloop.entry.local.workflows import StateMachine, state_machines, topics
 
 _MS_PER_S = 1_000
 
@@ -43,6 +45,9 @@ class LocalAws:
         self._secrets = secrets(template)
         self._buses = event_buses(template)
         self._buckets = buckets(template)
+        self._rules = bus_rules(template)
+        self._topics = topics(template)
+        self._state_machines = state_machines(template)
         self._session = boto3.Session(
             aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
             aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
@@ -51,12 +56,16 @@ class LocalAws:
         )
         self._clients: dict[str, Any] = {}
         # A new default session at each start would cost the functions' clients a third of a second.
-        self._moto = moto.mock_aws(config={"core": {"reset_boto3_session": False}})
+        self._moto = moto.mock_aws(
+            config={"core": {"reset_boto3_session": False}, "stepfunctions": {"execute_state_machine": True}}
+        )
         self._running = ExitStack()
+        self._is_started = False
 
     def start(self) -> None:
         """Start empty and create everything."""
         self._running.enter_context(self._moto)
+        self._is_started = True
         copy_what_is_named()
         look_at_one_partition()
         # moto has no clock of its own to set; its queues ask these two.
@@ -66,6 +75,7 @@ class LocalAws:
 
     def reset(self) -> None:
         """Forget everything and create everything anew."""
+        self._end_executions()
         self._moto.reset()
         for table in self._tables:
             self._create_table(table)
@@ -77,9 +87,18 @@ class LocalAws:
             self.client("events").create_event_bus(Name=bus)
         for bucket in self._buckets:
             self._create_bucket(bucket)
+        for rule in self._rules:
+            self._create_rule(rule)
+        for topic in self._topics:
+            self.client("sns").create_topic(Name=topic)
+        for machine in self._state_machines:
+            self._create_state_machine(machine)
 
     def stop(self) -> None:
         """Forget everything. Harmless when not started."""
+        if self._is_started:
+            self._end_executions()
+        self._is_started = False
         self._running.close()
 
     def client(self, service: str) -> Any:
@@ -149,6 +168,38 @@ class LocalAws:
             redrive = {"deadLetterTargetArn": queue.dead_letter_arn, "maxReceiveCount": queue.max_receive_count}
             attributes["RedrivePolicy"] = json.dumps(redrive)
         self.client("sqs").create_queue(QueueName=queue.name, Attributes=attributes)
+
+    def _create_rule(self, rule: BusRule) -> None:
+        """The emulator cannot call a function from a bus; a queue in between holds the events until a tick."""
+        queue = self.client("sqs").create_queue(QueueName=rule.queue_name)["QueueUrl"]
+        arn = self.client("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])
+        events = self.client("events")
+        events.put_rule(Name=rule.queue_name, EventBusName=rule.bus, EventPattern=json.dumps(rule.pattern))
+        target = {"Id": "queue", "Arn": arn["Attributes"]["QueueArn"]}
+        events.put_targets(Rule=rule.queue_name, EventBusName=rule.bus, Targets=[target])
+
+    def events_of(self, rule: BusRule) -> Iterator[Any]:
+        """The events that a rule has let through since this was last asked."""
+        sqs = self.client("sqs")
+        url = sqs.get_queue_url(QueueName=rule.queue_name)["QueueUrl"]
+        while messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
+            for message in messages:
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+                yield json.loads(message["Body"])
+
+    def _create_state_machine(self, machine: StateMachine) -> None:
+        role = f"arn:aws:iam::{ACCOUNT}:role/{machine.name}"
+        self.client("stepfunctions").create_state_machine(
+            name=machine.name, definition=machine.definition, roleArn=role, type="STANDARD"
+        )
+
+    def _end_executions(self) -> None:
+        """Stop what runs: an interpreter that waits would call functions of a stack that has been emptied."""
+        states = self.client("stepfunctions")
+        for machine in states.list_state_machines()["stateMachines"]:
+            running = states.list_executions(stateMachineArn=machine["stateMachineArn"], statusFilter="RUNNING")
+            for execution in running["executions"]:
+                states.stop_execution(executionArn=execution["executionArn"])
 
     def _create_secret(self, secret: Secret) -> None:
         value = self._secret_value if secret.key is None else json.dumps({secret.key: self._secret_value})

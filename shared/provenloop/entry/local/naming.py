@@ -97,6 +97,18 @@ def _log_group(resource: Resource, place: _Place) -> Identity:
     return Identity(name, {"Arn": place.arn("logs", f"log-group:{name}:*")})
 
 
+def _state_machine(resource: Resource, place: _Place) -> Identity:
+    name = place.name(resource, "Name")
+    arn = place.arn("states", f"stateMachine:{name}")
+    return Identity(arn, {"Arn": arn, "Name": name})
+
+
+def _topic(resource: Resource, place: _Place) -> Identity:
+    name = place.name(resource, "TopicName")
+    arn = place.arn("sns", name)
+    return Identity(arn, {"TopicArn": arn, "TopicName": name})
+
+
 _NAMES: Mapping[str, Callable[[Resource, _Place], Identity]] = {
     "AWS::DynamoDB::Table": _table,
     "AWS::SQS::Queue": _queue,
@@ -106,5 +118,7 @@ _NAMES: Mapping[str, Callable[[Resource, _Place], Identity]] = {
     "AWS::Serverless::Function": _function,
     "AWS::Serverless::LayerVersion": _layer,
     "AWS::Serverless::HttpApi": _http_api,
+    "AWS::Serverless::StateMachine": _state_machine,
+    "AWS::SNS::Topic": _topic,
     "AWS::Logs::LogGroup": _log_group,
 }

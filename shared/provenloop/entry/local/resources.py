@@ -13,6 +13,7 @@ from typing import Any
 
 from provenloop.entry.local.intrinsics import TemplateError, text_of
 from provenloop.entry.local.template import Resource, Template
+from provenloop.entry.local.workflows import STATE_MACHINE, TOPIC
 
 TABLE = "AWS::DynamoDB::Table"
 QUEUE = "AWS::SQS::Queue"
@@ -22,7 +23,17 @@ BUCKET = "AWS::S3::Bucket"
 
 #: Types that the local stack carries out.
 CARRIED_OUT = frozenset(
-    {TABLE, QUEUE, SECRET, EVENT_BUS, BUCKET, "AWS::Serverless::Function", "AWS::Serverless::HttpApi"}
+    {
+        TABLE,
+        QUEUE,
+        SECRET,
+        EVENT_BUS,
+        BUCKET,
+        STATE_MACHINE,
+        TOPIC,
+        "AWS::Serverless::Function",
+        "AWS::Serverless::HttpApi",
+    }
 )
 #: Types that change nothing inside one process: rights, logs, code packages, alarms.
 WITHOUT_EFFECT = frozenset(
@@ -36,6 +47,7 @@ WITHOUT_EFFECT = frozenset(
         "AWS::Logs::LogGroup",
         "AWS::Logs::MetricFilter",
         "AWS::S3::BucketPolicy",
+        "AWS::SNS::Subscription",
         "AWS::SQS::QueuePolicy",
         "AWS::Serverless::LayerVersion",
     }
@@ -129,7 +141,7 @@ def secrets(template: Template) -> tuple[Secret, ...]:
 
 
 def event_buses(template: Template) -> tuple[str, ...]:
-    """Names of the template's event buses. Who listens on them is outside: rules are not of the template."""
+    """Names of the template's event buses."""
     return tuple(template.ref(resource.logical_id) for resource in template.of_kind(EVENT_BUS))
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -26,6 +27,7 @@ from provenloop.entry.local.http_event import HttpRequest
 from provenloop.entry.local.routing import Router
 from provenloop.entry.local.template import Template
 from provenloop.entry.local.tick import Ticker, TickReport
+from provenloop.entry.local.workflows import answering_invocations
 from provenloop.entry.settings import DEV_TOKEN, NOW, POLICY_FILE, read_settings
 
 if TYPE_CHECKING:
@@ -83,12 +85,19 @@ class LocalStack:
             functions=self.functions,
             schedules=triggers.schedules(template),
             sources=triggers.queue_sources(template),
+            rules=triggers.bus_rules(template),
             now_ms=self.now_ms,
             ids=self._ids,
         )
         #: What the template has and this stack lacks.
         self.unsupported = (*resources.unsupported(template), *triggers.undelivered(template))
         self._client: httpx.Client | None = None
+        self._named = {
+            name: function.logical_id
+            for function in triggers.functions(template)
+            for name in (function.arn, function.name)
+        }
+        self._hooks = ExitStack()
 
     def __enter__(self) -> Self:
         self.start()
@@ -103,6 +112,7 @@ class LocalStack:
         """Create the resources, empty."""
         self._forget()
         self.aws.start()
+        self._hooks.enter_context(answering_invocations(self._invoke_named))
         self.functions.open()
 
     def stop(self) -> None:
@@ -111,6 +121,7 @@ class LocalStack:
             self._client.close()
             self._client = None
         self.functions.close()
+        self._hooks.close()
         self.aws.stop()
         self._forget()
         wiring.use_wiring(None)
@@ -158,6 +169,9 @@ class LocalStack:
             StoppedError: the stack is not running.
         """
         return self.functions.invoke(function, event)
+
+    def _invoke_named(self, name: str, event: Any) -> Invocation:
+        return self.functions.invoke(self._named[name], event)
 
     def tick(self) -> TickReport:
         """Fire the schedules that are due, then deliver queued messages until none is visible."""

@@ -1,4 +1,4 @@
-"""What starts functions without HTTP: schedules that are due, then queues that hold messages.
+"""What starts functions without HTTP: schedules that are due, then queues that hold messages and events of a bus.
 
 Invariants: nothing fires unless a tick is asked for, and every tick ends: after so many batches it stops and says so. A
 schedule is due at the first tick, then whenever its rate has passed since it last fired; however far the clock was
@@ -19,7 +19,7 @@ from provenloop.entry.local.account import ACCOUNT, REGION
 from provenloop.entry.local.aws import LocalAws
 from provenloop.entry.local.deliver import deliver_batch, receive_batch
 from provenloop.entry.local.functions import Functions, Invocation, RequestIds
-from provenloop.entry.local.triggers import Function, QueueSource, Schedule
+from provenloop.entry.local.triggers import BusRule, Function, QueueSource, Schedule
 
 BATCHES_PER_TICK = 200
 
@@ -52,6 +52,7 @@ class Ticker:
         functions: what fires.
         schedules: what fires by time.
         sources: what fires by messages.
+        rules: what fires by events of a bus.
         now_ms: the stack's clock.
         ids: where event ids come from.
     """
@@ -63,6 +64,7 @@ class Ticker:
         functions: Functions,
         schedules: Iterable[Schedule],
         sources: Iterable[QueueSource],
+        rules: Iterable[BusRule] = (),
         now_ms: Callable[[], int],
         ids: RequestIds,
     ) -> None:
@@ -70,6 +72,7 @@ class Ticker:
         self._functions = functions
         self._schedules = tuple(schedules)
         self._sources = tuple(sources)
+        self._rules = tuple(rules)
         self._now_ms = now_ms
         self._ids = ids
         self._fired_at: dict[str, int] = {}
@@ -85,7 +88,7 @@ class Ticker:
         with self._one_at_a_time:
             for schedule in self._schedules:
                 self._fire_if_due(schedule, report)
-            while self._deliver_round(report):
+            while self._deliver_round(report) | self._deliver_events(report):
                 pass
         return report
 
@@ -114,6 +117,15 @@ class Ticker:
             record = _failure_record(function, event, outcome, attempts=attempts, now_ms=self._now_ms())
             queue = self._aws.queue(function.failure_arn)
             self._aws.client("sqs").send_message(QueueUrl=queue.url, MessageBody=json.dumps(record))
+
+    def _deliver_events(self, report: TickReport) -> bool:
+        """Hand each function what its rules let through; whether there was any."""
+        delivered = False
+        for rule in self._rules:
+            for event in self._aws.events_of(rule):
+                delivered = True
+                self._invoke_asynchronously(self._functions.described(rule.function), event, report)
+        return delivered
 
     def _deliver_round(self, report: TickReport) -> bool:
         """Hand each function one batch; whether there was any."""

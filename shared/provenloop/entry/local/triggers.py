@@ -31,7 +31,7 @@ _DEFAULT_MEMORY_MB = 128
 _DEFAULT_RETRIES = 2
 #: Properties of an HTTP API that would change what a request meets.
 _API_BEHAVIOUR = frozenset({"Auth", "CorsConfiguration", "DefinitionBody", "DefinitionUri", "StageName"})
-_DELIVERED = frozenset({"HttpApi", "SQS", "Schedule", "ScheduleV2"})
+_DELIVERED = frozenset({"EventBridgeRule", "HttpApi", "SQS", "Schedule", "ScheduleV2"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,17 @@ class Schedule:
     is_rule: bool
 
 
+@dataclass(frozen=True, slots=True)
+class BusRule:
+    """Events of a bus that a function is invoked with; ``queue_name`` holds them until they are delivered."""
+
+    function: str
+    name: str
+    bus: str
+    pattern: Mapping[str, Any]
+    queue_name: str
+
+
 def functions(template: Template) -> tuple[Function, ...]:
     """The template's functions."""
     return tuple(_function(resource) for resource in template.of_kind(FUNCTION))
@@ -119,6 +130,15 @@ def schedules(template: Template) -> tuple[Schedule, ...]:
     rules = [_schedule(*event, is_rule=True) for event in _events(template, "Schedule")]
     scheduled = [_schedule(*event, is_rule=False) for event in _events(template, "ScheduleV2")]
     return tuple(schedule for schedule in (*rules, *scheduled) if schedule is not None)
+
+
+def bus_rules(template: Template) -> tuple[BusRule, ...]:
+    """What functions hear of the template's buses."""
+    return tuple(
+        BusRule(logical_id, name, body["EventBusName"], body["Pattern"], f"{template.stack_name}-{logical_id}-{name}")
+        for logical_id, name, body in _events(template, "EventBridgeRule")
+        if body.get("State", "ENABLED") == "ENABLED"
+    )
 
 
 def undelivered(template: Template) -> tuple[str, ...]:

@@ -49,6 +49,18 @@ class DecisionRequest(WireModel):
     ] = None
 
 
+class ApproveRequest(DecisionRequest):
+    """Approve, and say whether the review that waits for it shall apply it as well."""
+
+    then_apply: Annotated[
+        bool,
+        Field(description="Have it applied by the waiting review, with what the decider may do by then."),
+    ] = False
+    allow_destructive: Annotated[
+        bool, Field(description="Says that a removal is wanted; only with then_apply, and needs admin as well.")
+    ] = False
+
+
 class ApplyRequest(DecisionRequest):
     """Apply, or approve and apply at once."""
 

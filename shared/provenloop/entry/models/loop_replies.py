@@ -152,6 +152,7 @@ class RecommendationReply(QueueRow):
     reason: str | None
     guidance: str | None
     held_back: Annotated[str | None, Field(description="Why the host policy's grant did not have it applied.")]
+    reviews: Annotated[int, Field(description="How many reviews were started for it.")]
     proposal: Proposal
     evidence: list[Evidence]
     metric: Metric | None
@@ -169,6 +170,15 @@ class DecisionReply(WireModel):
     revision: int
     proposal_digest: str
     audit: Annotated[str, Field(description="Id of the audit entry.")]
+
+
+class ReviewReply(WireModel):
+    """A review that is under way."""
+
+    id: str
+    status: Status
+    execution: Annotated[str, Field(description="Name of the workflow's execution.")]
+    started: Annotated[bool, Field(description="False where a review was under way already.")]
 
 
 class RejectedReply(DecisionReply):
