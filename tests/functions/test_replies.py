@@ -9,8 +9,9 @@ import pytest
 
 from provenloop.entry.openapi import reply_model
 from provenloop.entry.operations import OPERATIONS
+from provenloop.services import audit_export
 from tests.functions.api import CALLS, VALUES, Api
-from tests.functions.requests import EVENT, GOAL, MEMORY, NOTE, SKILL, http_event, operation
+from tests.functions.requests import EVENT, GOAL, MEMORY, NOTE, NOW, SKILL, http_event, operation
 
 ECHO = "<provenloop what=rules>"
 BECAUSE = {"because": "Seen in three sessions."}
@@ -127,6 +128,26 @@ def test_the_queue_comes_in_pages(api: Api) -> None:
     second = api.done("list_recommendations", query={"limit": "1", "cursor": first["cursor"]})
     assert [row["id"] for page in (first, second) for row in page["recommendations"]] == ids
     assert second["cursor"] is None
+
+
+def test_the_trail_comes_in_pages_by_time_too(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    api.find()
+    monkeypatch.setattr(audit_export, "PAGE_ENTRIES", 1)
+    first = api.call("export_audit", query={"since": str(NOW)})
+    cursor = first.header("provenloop-cursor")
+    assert cursor is not None
+    second = api.call("export_audit", query={"since": str(NOW), "cursor": cursor})
+    assert second.header("provenloop-cursor") is None
+    numbers = [json.loads(line)["n"] for page in (first, second) for line in page.text.splitlines()]
+    assert numbers == [1, 1]
+    assert api.call("export_audit", query={"until": str(NOW), "cursor": cursor}).text == ""
+    for query, field in (
+        ({"since": str(NOW), "until": str(NOW - 1)}, "until"),
+        ({"since": "soon"}, "since"),
+        ({"cursor": "x"}, "cursor"),
+    ):
+        response = api.call("export_audit", query=query)
+        assert (api.refused(response), response.json()["field"]) == ((400, "PVL-E011"), field)
 
 
 @pytest.mark.parametrize("cursor", ["x", "!!!!", "é", "e30", "AAAA" * 100, "null", "[]"])

@@ -24,8 +24,8 @@ from provenloop.domain.errors import UnavailableError
 from provenloop.domain.instants import parse_instant, utc_day
 from provenloop.domain.names import MemoryId
 from provenloop.entry import audit_verify
-from provenloop.services import audit_trail
 from provenloop.services.anchor import Anchored, anchor_tenants
+from provenloop.services.audit_export import export_page
 from provenloop.services.configure import ConfigChange, configure
 from provenloop.services.memories import create_memory
 from tests.builders import DAY_MS, MEMORY, MINUTE_MS, Desk, make_call, make_principal
@@ -83,7 +83,7 @@ class Office:
         return text
 
     def export(self) -> list[str]:
-        return list(audit_trail.audit_lines(self.desk.store, self.desk.call()))
+        return list(export_page(self.desk.store, self.desk.call()).lines)
 
 
 def decided(desk: Desk) -> tuple[str, str]:

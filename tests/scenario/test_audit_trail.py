@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from provenloop.adapters.dynamodb.store import DynamoStore
-from provenloop.domain.audit import AuditEntry
+from provenloop.domain.audit import AuditEntry, ChainHead, next_entry
 from provenloop.domain.canonical import canonical_json
 from provenloop.domain.errors import AmbiguousPrefixError, NotFoundError, ScopeDeniedError
 from provenloop.services import audit_trail, findings_read
+from provenloop.services.audit_export import export_page
 from tests.builders import Desk, make_principal
 from tests.faults import Interleaving
 from tests.faults.tables import TABLE
@@ -40,6 +41,10 @@ def decided(store: DynamoStore) -> tuple[Desk, str, str]:
 
 def verified(desk: Desk, subject: str | None = None) -> dict[str, Any]:
     return audit_trail.verify(desk.store, desk.call(), subject=subject)
+
+
+def exported(desk: Desk, subject: str | None = None) -> list[str]:
+    return list(export_page(desk.store, desk.call(), subject=subject).lines)
 
 
 def entries(desk: Desk, subject: str) -> list[AuditEntry]:
@@ -75,14 +80,14 @@ def test_the_export_holds_every_entry_by_subject_and_number_and_can_be_checked_w
     decided: tuple[Desk, str, str],
 ) -> None:
     desk, rejected, undone = decided
-    lines = [json.loads(line) for line in audit_trail.audit_lines(desk.store, desk.call())]
+    lines = [json.loads(line) for line in exported(desk)]
     assert [(line["subject"], line["n"]) for line in lines] == sorted(
         [(rejected, 1), (rejected, 2), *((undone, n) for n in (1, 2, 3, 4))]
     )
     for line in lines:
         body = {name: value for name, value in line.items() if name != "id"}
         assert AuditEntry(line["subject"], line["n"], canonical_json(body), 0).id == line["id"]
-    only = list(audit_trail.audit_lines(desk.store, desk.call(), subject=rejected))
+    only = exported(desk, rejected)
     assert [json.loads(line) for line in only] == [line for line in lines if line["subject"] == rejected]
 
 
@@ -91,7 +96,7 @@ def test_reasons_are_shown_beside_the_chain_and_never_stand_in_it(decided: tuple
     shown = findings_read.show_recommendation(desk.store, desk.call(), undone)["audit"]
     assert [entry["because"] for entry in shown] == [None, "looks right", "do it", "it did harm"]
     assert [entry.get("because_verified") for entry in shown] == [None, True, True, True]
-    assert "looks right" not in "".join(audit_trail.audit_lines(desk.store, desk.call()))
+    assert "looks right" not in "".join(exported(desk))
 
 
 def test_a_reason_that_was_edited_is_not_shown_and_the_chain_still_holds(decided: tuple[Desk, str, str]) -> None:
@@ -147,6 +152,39 @@ def _invent(desk: Desk, undone: str, _rejected: str) -> None:
     desk.plant(replace(entries(desk, undone)[0], subject="zzz"))
 
 
+def _swap_whole(desk: Desk, undone: str, rejected: str) -> None:
+    """Both chains, entry for entry, each in the other's place."""
+    ours, theirs = entries(desk, undone), entries(desk, rejected)
+    for n, (own, other) in enumerate(zip(ours, theirs, strict=False), 1):
+        desk.plant(replace(other, subject=undone, n=n), replace(own, subject=rejected, n=n))
+
+
+def _insert(desk: Desk, undone: str, _rejected: str) -> None:
+    """An entry between two others, those behind it moved up by one."""
+    chain = entries(desk, undone)
+    desk.plant(*(replace(entry, n=entry.n + 1) for entry in chain[1:]), replace(chain[0], n=2))
+
+
+def _append(desk: Desk, undone: str, _rejected: str) -> None:
+    """A step that fits the chain in every way, but that no decision took."""
+    last = entries(desk, undone)[-1]
+    by = {"label": "eve", "kind": "human", "id": "p-eve", "token": ""}
+    head = ChainHead(last.n, last.id)
+    desk.plant(next_entry(head, subject=undone, before="rolled_back", after="applied", by=by, at=last.at))
+
+
+def _renumber(desk: Desk, undone: str, _rejected: str) -> None:
+    """The first dropped, and all others moved down into its place."""
+    chain = entries(desk, undone)
+    desk.plant(*(replace(entry, n=entry.n - 1) for entry in chain[1:]))
+    drop(desk, "AUDIT", f"{undone}#000000000004")
+
+
+def _drop_all(desk: Desk, undone: str, _rejected: str) -> None:
+    for n in (1, 2, 3, 4):
+        drop(desk, "AUDIT", f"{undone}#00000000000{n}")
+
+
 TAMPERED: dict[str, tuple[Tamper, int, str]] = {
     "text edited": (_edit_text, 3, "the link to the previous entry does not hold"),
     "text unreadable": (
@@ -167,6 +205,14 @@ TAMPERED: dict[str, tuple[Tamper, int, str]] = {
     "reordered": (_reorder, 2, "the text has another number"),
     "status edited": (_status, 4, "the status is applied, the chain says rolled_back"),
     "head edited": (_head, 5, "the chain's head names another last entry"),
+    "a fitting step appended": (_append, 6, "the chain's head names another last entry"),
+    "one put in between": (_insert, 2, "the text has another number"),
+    "first dropped and the rest moved down": (_renumber, 1, "the text has another number"),
+    "all dropped": (
+        _drop_all,
+        1,
+        "the chain's head names another last entry",
+    ),
     "recommendation dropped": (lambda desk, undone, _: drop(desk, "LOOP", f"REC#{undone}"), 5, "the chain's head"),
 }
 
@@ -184,7 +230,16 @@ def test_tampering_is_found_and_named(decided: tuple[Desk, str, str], how: str) 
         assert verified(desk, undone)["break"] == answer["break"]
         assert not findings_read.show_recommendation(desk.store, desk.call(), undone)["verified"]
     assert verified(desk, rejected)["ok"]
-    assert len(list(audit_trail.audit_lines(desk.store, desk.call()))) >= 5
+    assert len(exported(desk)) >= (2 if how == "all dropped" else 5)
+
+
+def test_two_chains_that_were_exchanged_are_both_broken(decided: tuple[Desk, str, str]) -> None:
+    desk, rejected, undone = decided
+    _swap_whole(desk, undone, rejected)
+    for subject in (rejected, undone):
+        found = verified(desk, subject)["break"]
+        assert (found["subject"], found["n"]) == (subject, 1)
+        assert found["reason"] == "the entry belongs to another subject"
 
 
 def test_a_chain_that_was_invented_is_found(decided: tuple[Desk, str, str]) -> None:
@@ -210,7 +265,7 @@ def test_a_decision_while_the_trail_is_read_is_no_break(found: Desk, at_call: in
 def test_a_subject_is_an_id_or_a_unique_prefix_and_an_unknown_one_is_not_found(decided: tuple[Desk, str, str]) -> None:
     desk, rejected, _ = decided
     desk.plant(replace(desk.recommendation(rejected), id=rejected[:25] + ("a" if rejected[25] != "a" else "b")))
-    for work in (verified, lambda d, s: list(audit_trail.audit_lines(d.store, d.call(), subject=s))):
+    for work in (verified, exported):
         with pytest.raises(NotFoundError) as caught:
             work(desk, "no-such-thing")
         assert caught.value.field == "subject"
@@ -220,6 +275,6 @@ def test_a_subject_is_an_id_or_a_unique_prefix_and_an_unknown_one_is_not_found(d
 
 def test_only_a_reader_may_see_the_trail(found: Desk) -> None:
     call = found.call(by=make_principal("bob", "write", "review", "apply"))
-    for work in (audit_trail.verify, audit_trail.audit_lines):
+    for work in (audit_trail.verify, export_page):
         with pytest.raises(ScopeDeniedError):
             work(found.store, call)

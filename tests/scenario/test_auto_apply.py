@@ -18,7 +18,7 @@ from provenloop.domain.policy import CLOSED, TARGET_CLASSES, Grant, Policy, Targ
 from provenloop.domain.proposal import Operation, Proposal, digest_of
 from provenloop.domain.recommendation import Recommendation, Severity, Target, family_of
 from provenloop.domain.same_value import altered_by_merging
-from provenloop.services.audit_trail import audit_lines
+from provenloop.services.audit_export import export_page
 from provenloop.services.auto_apply import forbidden
 from provenloop.services.pass_settings import CAPABILITIES, Setting, settings_of
 from provenloop.services.ports import Put, Write, WriteRefusedError
@@ -47,7 +47,7 @@ def duplicate(desk: Desk, status: str = "all") -> Recommendation:
 
 
 def entries(desk: Desk, rec_id: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in audit_lines(desk.store, desk.call(), subject=rec_id)]
+    return [json.loads(line) for line in export_page(desk.store, desk.call(), subject=rec_id).lines]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from provenloop.domain.errors import InvalidInputError, LoopError, NotFoundError, ParameterError, ScopeDeniedError
-from provenloop.services.audit_trail import audit_lines
+from provenloop.services.audit_export import export_page
 from provenloop.services.configure import CHAIN, ConfigChange, configure
 from provenloop.services.loop_state import analyzers
 from tests.builders import Desk, make_calls, make_principal, make_tool_call
@@ -69,7 +69,7 @@ def test_switched_off_passes_are_skipped_until_they_are_switched_on(desk: Desk) 
 def test_every_change_has_its_entry_in_the_trail_and_none_of_its_words(desk: Desk) -> None:
     set_up(desk, "too noisy", analyzer="loop.contradiction_sweep", parameters={"extra_relations": "favourite_song"})
     set_up(desk, analyzer="loop.contradiction_sweep", enabled=False)
-    entries = [json.loads(line) for line in audit_lines(desk.store, desk.call(), subject=CHAIN)]
+    entries = [json.loads(line) for line in export_page(desk.store, desk.call(), subject=CHAIN).lines]
     assert [(entry["n"], entry["from"], entry["to"]) for entry in entries] == [
         (1, "", "configured"), (2, "configured", "configured"),
     ]  # fmt: skip

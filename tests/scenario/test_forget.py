@@ -22,6 +22,7 @@ from provenloop.domain.errors import (
 from provenloop.domain.events import Event, SupersedeEvent, SupersedingEvent
 from provenloop.domain.principal import Principal
 from provenloop.services import audit_trail, findings_read, grain_read, history, recall, telemetry_read
+from provenloop.services.audit_export import export_page
 from provenloop.services.forget import forget
 from provenloop.services.forget_plan import MAX_GRAINS, Wanted
 from provenloop.services.record_use import Telemetry
@@ -264,7 +265,7 @@ def test_a_finding_whose_evidence_is_forgotten_shows_none_of_it_and_cannot_be_ap
         assert WORD.casefold() not in str(findings_read.show_recommendation(desk.store, desk.call(), rec)).casefold()
         with pytest.raises(TargetChangedError):
             desk.apply(rec)
-    assert WORD not in str([*desk.queue("approved"), *audit_trail.audit_lines(desk.store, desk.call())])
+    assert WORD not in str([*desk.queue("approved"), *export_page(desk.store, desk.call()).lines])
     desk.run()
     assert desk.recommendation(conflict).status == "expired"
     assert_gone(desk)
@@ -419,7 +420,7 @@ def test_the_audit_entry_names_addresses_and_its_chain_goes_on(desk: Desk) -> No
     entries = tuple(desk.store.audit_entries(desk.memory, chain))
     assert [entry.n for entry in entries] == [1, 2]
     assert entries[0].id == first["audit"]
-    [line, _] = audit_trail.audit_lines(desk.store, desk.call(), subject=chain)
+    [line, _] = export_page(desk.store, desk.call(), subject=chain).lines
     assert address in line
     assert desk.store.notes(desk.memory, chain)[1].because == "asked by letter"
     assert audit_trail.verify(desk.store, desk.call(), subject=chain) == {

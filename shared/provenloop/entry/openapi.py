@@ -13,6 +13,7 @@ from provenloop.entry.models import loop_replies, replies
 from provenloop.entry.models.paths import PathParameters
 from provenloop.entry.operations import OPERATIONS, Operation
 from provenloop.entry.problems import PROBLEM_JSON
+from provenloop.entry.reply import CURSOR_HEADER, JSON_LINES
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -37,6 +38,11 @@ _IDEMPOTENCY_KEY: dict[str, Any] = {
     "required": False,
     "description": "1 to 255 printable ASCII characters; the same key with the same body has its effect once.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+}
+
+_CURSOR: dict[str, Any] = {
+    "description": "There only where more follows: `cursor` of the next page.",
+    "schema": {"type": "string"},
 }
 
 
@@ -126,6 +132,9 @@ def _responses(operation: Operation) -> dict[str, Any]:
         str(status): {"description": "Done.", "content": {operation.media_type: {"schema": _schema(operation, status)}}}
         for status in operation.statuses
     }
+    if operation.media_type == JSON_LINES:
+        for answer in done.values():
+            answer["headers"] = {CURSOR_HEADER: _CURSOR}
     refusal = {PROBLEM_JSON: {"schema": _ref(_PROBLEM)}}
     possible = _REFUSALS if operation.scopes else {}
     refused = {status: {"description": text, "content": refusal} for status, text in possible.items()}

@@ -22,7 +22,14 @@ from provenloop.entry.models.loop import (
     RollbackRequest,
     RunRequest,
 )
-from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery, TokensQuery
+from provenloop.entry.models.paths import (
+    AuditExportQuery,
+    AuditQuery,
+    HistoryQuery,
+    QueueQuery,
+    RecallQuery,
+    TokensQuery,
+)
 
 FunctionName = Literal["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs", "approval"]
 Method = Literal["GET", "POST", "PUT", "DELETE"]
@@ -198,7 +205,8 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "export_audit", "loop_api", "GET", f"{MEMORY}/audit", ("read",),
-        "Export the audit trail, one entry a line.", None, query=AuditQuery, media_type="application/x-ndjson",
+        "Export the audit trail, one entry a line, by subject or by time, in pages.", None, query=AuditExportQuery,
+        media_type="application/x-ndjson",
     ),
     Operation(
         "verify_audit", "loop_api", "GET", f"{MEMORY}/audit/verify", ("read",),

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from provenloop.domain.errors import TooLargeError
-
 JSON = "application/json"
 JSON_LINES = "application/x-ndjson"
-#: A function's answer may hold 6 MB; this leaves room for the envelope and its escapes.
-MAX_REPLY_BYTES = 5_000_000
+#: Where a page of JSON lines says that there is more.
+CURSOR_HEADER = "provenloop-cursor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +33,10 @@ def json_reply(payload: Mapping[str, Any], status: int = 200) -> Reply:
     return Reply(status, json_text(payload))
 
 
-def json_lines_reply(lines: Iterable[str]) -> Reply:
-    """One JSON text a line.
-
-    Raises:
-        TooLargeError: more than one answer can carry; nothing is cut off silently.
-    """
-    kept: list[str] = []
-    size = 0
-    for line in lines:
-        size += len(line.encode()) + 1
-        if size > MAX_REPLY_BYTES:
-            raise TooLargeError("too much for one answer; ask for one subject at a time", field="subject")
-        kept.append(line)
-    return Reply(200, "".join(f"{line}\n" for line in kept), JSON_LINES)
+def json_lines_reply(lines: Iterable[str], cursor: str | None) -> Reply:
+    """A page of JSON texts, one a line; where there is more, a header holds the cursor of the next page."""
+    headers = {} if cursor is None else {CURSOR_HEADER: cursor}
+    return Reply(200, "".join(f"{line}\n" for line in lines), JSON_LINES, headers)
 
 
 def json_text(payload: Any) -> str:

@@ -12,8 +12,10 @@ from provenloop.domain.names import MemoryId
 class AuditReader(Protocol):
     """Entries, the notes beside them, and where chains end that no recommendation ends."""
 
-    def audit_entries(self, memory: MemoryId, subject: str | None = None) -> Iterator[AuditEntry]:
-        """Entries by subject and number, all pages."""
+    def audit_entries(
+        self, memory: MemoryId, subject: str | None = None, *, after: tuple[str, int] | None = None
+    ) -> Iterator[AuditEntry]:
+        """Entries by subject and number, all pages; those behind ``after``, a subject and number, if given."""
 
     def notes(self, memory: MemoryId, subject: str) -> Mapping[int, Note]:
         """The notes of a subject by entry number."""

@@ -8,7 +8,7 @@ with in any way, so nothing here trusts it: damage is named, never an error of i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -33,23 +33,13 @@ class _Ending:
     status: str
 
 
-def audit_lines(store: Store, call: Call, *, subject: str | None = None) -> Iterator[str]:
-    """The trail as JSON lines, by subject and number.
-
-    Args:
-        subject: id of one recommendation, or any unique prefix of it; or another subject, ``grain:<address>`` say.
+def chain_name(store: Store, call: Call, subject: str) -> str:
+    """The subject of a chain, from an id of a recommendation or any unique prefix of it, or from the subject itself.
 
     Raises:
-        ScopeDeniedError, NotFoundError, AmbiguousPrefixError.
+        NotFoundError, AmbiguousPrefixError.
     """
-    call.require("read")
-    require_heads(store, call.memory)
-    name = None if subject is None else _find(store, call, subject).name
-    return (_line(entry) for entry in store.audit_entries(call.memory, name))
-
-
-def _line(entry: AuditEntry) -> str:
-    return json.dumps(entry_line(entry, None), ensure_ascii=False, separators=(",", ":"))
+    return _find(store, call, subject).name
 
 
 def entry_line(entry: AuditEntry, note: Note | None) -> dict[str, Any]:
@@ -82,7 +72,7 @@ def verify(store: Store, call: Call, *, subject: str | None = None) -> dict[str,
     """Recompute every hash, link, order, head and status; the first break is named.
 
     Args:
-        subject: as for :func:`audit_lines`.
+        subject: as for :func:`chain_name`; None for all chains.
 
     Returns:
         ``{ok, subjects, entries, break: {subject, n, reason} | None}``.

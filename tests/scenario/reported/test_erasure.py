@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from provenloop.domain.events import SupersedeEvent
-from provenloop.services import audit_trail
+from provenloop.services.audit_export import export_page
 from provenloop.services.forget import forget
 from provenloop.services.forget_plan import Wanted
 from provenloop.services.telemetry_read import show_telemetry
@@ -32,7 +32,7 @@ def test_erasing_a_subject_clears_facts_index_findings_telemetry_and_reasons(des
     answer = erase(desk, subject=NAME)
     assert answer["forgotten"] == 3
     assert_gone(desk, NAME)
-    assert NAME.lower() not in "".join(audit_trail.audit_lines(desk.store, desk.call())).lower()
+    assert NAME.lower() not in "".join(export_page(desk.store, desk.call()).lines).lower()
     desk.verify()
     assert recalled(desk, "where does anybody live") == []
     assert erase(desk, subject=NAME)["forgotten"] == 0

@@ -50,7 +50,7 @@ class DueIndex(GlobalSecondaryIndex["Row"]):  # type: ignore[no-untyped-call]
 
 
 class ByTimeIndex(GlobalSecondaryIndex["Row"]):  # type: ignore[no-untyped-call]
-    """Audit entries by month, and events that wait to be published, by instant."""
+    """Events that wait to be published, by instant; and all memories, by tenant."""
 
     class Meta:
         """pynamodb's settings of the index."""

@@ -219,9 +219,14 @@ class DynamoStore(AgedRows, JobRows, NearRows, RecallRows, WaitRows, WholeMemori
 
     # audit
 
-    def audit_entries(self, memory: MemoryId, subject: str | None = None) -> Iterator[AuditEntry]:
+    def audit_entries(
+        self, memory: MemoryId, subject: str | None = None, *, after: tuple[str, int] | None = None
+    ) -> Iterator[AuditEntry]:
         """See ``AuditReader``."""
-        chosen = Row.sk.startswith(keys.chain_of(subject)) if subject is not None else None
+        start = keys.chain_of(subject) if subject is not None else " "
+        # A blank behind a key sorts after it, and before every other key.
+        first = start if after is None else max(start, f"{keys.chain(*after)} ")
+        chosen = Row.sk.between(first, start + keys.LAST if subject is not None else keys.LAST)
         return map(audit_entry_of, table.query(partition(memory, "AUDIT"), chosen))
 
     def notes(self, memory: MemoryId, subject: str) -> Mapping[int, Note]:

@@ -11,7 +11,14 @@ from provenloop.domain.instants import format_instant
 from provenloop.domain.records import MemoryRecord
 from provenloop.entry.models.access import TokenRequest
 from provenloop.entry.models.loop import ApproveRequest, ConfigRequest, DecisionRequest
-from provenloop.entry.models.paths import AuditQuery, HistoryQuery, QueueQuery, RecallQuery, TokensQuery
+from provenloop.entry.models.paths import (
+    AuditExportQuery,
+    AuditQuery,
+    HistoryQuery,
+    QueueQuery,
+    RecallQuery,
+    TokensQuery,
+)
 from provenloop.entry.reply import Reply, json_lines_reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count
@@ -31,6 +38,7 @@ from provenloop.services import configure as configuring
 from provenloop.services import policy as host_policy
 from provenloop.services import recall as recall_service
 from provenloop.services import revoke_token as revoking
+from provenloop.services.audit_export import Span, export_page
 from provenloop.services.configure import ConfigChange
 from provenloop.services.record_use import Telemetry
 from provenloop.services.waiting import Wish
@@ -215,9 +223,16 @@ def configure(request: Request) -> Reply:
 
 
 def export_audit(request: Request) -> Reply:
-    """The audit trail, one entry a line."""
-    subject = request.query_as(AuditQuery).subject
-    return json_lines_reply(audit_trail.audit_lines(request.wiring.store, request.call, subject=subject))
+    """A page of the audit trail, one entry a line."""
+    query = request.query_as(AuditExportQuery)
+    page = export_page(
+        request.wiring.store,
+        request.call,
+        subject=query.subject,
+        span=Span(query.since, query.until),
+        cursor=query.cursor,
+    )
+    return json_lines_reply(page.lines, page.cursor)
 
 
 def verify_audit(request: Request) -> Reply:

@@ -90,6 +90,17 @@ class AuditQuery(WireModel):
     subject: Annotated[str | None, Field(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9:._-]+$")] = None
 
 
+class AuditExportQuery(AuditQuery):
+    """Which part of the trail to export."""
+
+    since: Annotated[QueryInstant | None, Field(description="Entries from this instant on.")] = None
+    until: Annotated[QueryInstant | None, Field(description="Entries before this instant.")] = None
+    cursor: Annotated[
+        str | None,
+        Field(max_length=1024, description="Header `provenloop-cursor` of the page before; its query stays the same."),
+    ] = None
+
+
 class HistoryQuery(WireModel):
     """Whose history: that of one grain, or that of one relation of a subject."""
 
