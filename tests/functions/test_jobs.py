@@ -144,3 +144,22 @@ def test_only_an_admin_erases_a_memory(api: Api) -> None:
     token = api.mint("somebody", "read", "write", "review", "apply")
     assert api.refused(api.call("delete_memory", body=GONE, token=token)) == (403, "PVL-E022")
     assert api.refused(api.call("delete_memory", {"memory": "other"}, GONE)) == (404, "PVL-E040")
+
+
+def test_an_export_is_json_lines_with_its_cursor_in_a_header(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    api.done("create_memory")
+    api.done("record_events", body={"events": FACTS})
+    whole = api.call("export_memory")
+    assert (whole.status, whole.header("content-type")) == (200, "application/x-ndjson")
+    assert whole.header("provenloop-cursor") is None
+    assert len(whole.text.splitlines()) == 61
+    monkeypatch.setattr("provenloop.services.export.PAGE_BYTES", 5_000)
+    first = api.call("export_memory")
+    cursor = first.header("provenloop-cursor")
+    assert cursor is not None
+    assert json.loads(first.text.splitlines()[-1]) == {"cursor": cursor}
+    second = api.call("export_memory", query={"cursor": cursor})
+    assert second.text.splitlines()[0] == whole.text.splitlines()[len(first.text.splitlines()) - 1]
+    assert api.refused(api.call("export_memory", query={"cursor": "!"})) == (400, "PVL-E011")
+    reader = api.mint("reader", "read")
+    assert api.refused(api.call("export_memory", token=reader)) == (403, "PVL-E022")

@@ -50,6 +50,7 @@ FIRST_DAY = [
     ("apply.dry_run", 200),
     ("apply.forget", 200),
     ("jobs.show_job", 404),
+    ("loop_api.export_memory", 200),
     ("jobs.delete_memory", 202),
 ]
 WITHOUT_HTTP = {

@@ -214,6 +214,7 @@ def _forget_much(stack: LocalStack, admin: httpx.Client) -> None:
 
 def _erase(stack: LocalStack, admin: httpx.Client) -> None:
     """A memory that was used, as a whole; and its last look, after those who may still have been writing."""
+    assert admin.get("/v1/memories/demo/export").is_success
     job = _ok(admin.request("DELETE", "/v1/memories/much", json={"because": "the contract ended"}))["job"]
     for _ in range(2):
         stack.set_clock(stack.now_ms() + 4 * SLOT_MS)

@@ -25,6 +25,7 @@ from provenloop.entry.models.loop import (
 from provenloop.entry.models.paths import (
     AuditExportQuery,
     AuditQuery,
+    ExportQuery,
     HistoryQuery,
     QueueQuery,
     RecallQuery,
@@ -211,6 +212,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "verify_audit", "loop_api", "GET", f"{MEMORY}/audit/verify", ("read",),
         "Verify the audit chains and name the first break.", "AuditVerifyReply", query=AuditQuery,
+    ),
+    Operation(
+        "export_memory", "loop_api", "GET", f"{MEMORY}/export", ("admin",),
+        "Export grains with versions, recommendations and audit entries, in pages of JSON lines.", None,
+        query=ExportQuery, media_type="application/x-ndjson",
     ),
     Operation(
         "delete_memory", "jobs", "DELETE", MEMORY, ("admin",),

@@ -15,7 +15,10 @@ from provenloop.domain.records import MemoryRecord
 if TYPE_CHECKING:
     from provenloop.services.ports import Entity, Write
 
-ItemClass = Literal["GRAIN", "INDEX", "LOG", "LOOP", "NOTE", "REPLAY", "OUTBOX", "HEAD", "AUDIT"]
+ItemClass = Literal["GRAIN", "INDEX", "LOG", "LOOP", "NOTE", "REPLAY", "OUTBOX", "HEAD"]
+
+#: What a person or an auditor may want of a memory; grains with their earlier versions.
+Part = Literal["grains", "recommendations", "audit"]
 
 
 class WholeMemory(Protocol):
@@ -46,10 +49,8 @@ class WholeMemory(Protocol):
             WriteRefusedError: the job moved, or an item was gone.
         """
 
-    def walk(
-        self, memory: MemoryId, item_class: ItemClass, prefix: str, after: str, now: int
-    ) -> Iterator[tuple[str, Entity]]:
-        """Sort key and entity of each item of a class whose sort key begins with ``prefix``, those after ``after``.
+    def walk(self, memory: MemoryId, part: Part, after: str, now: int) -> Iterator[tuple[str, Entity]]:
+        """Place and entity of each item of a part behind the place ``after`` (empty: all), in the order of places.
 
         What has expired is left out.
         """

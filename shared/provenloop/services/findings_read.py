@@ -112,22 +112,30 @@ def show_recommendation(store: Store, call: Call, prefix: str) -> dict[str, Any]
     """
     call.require("read")
     rec = find_recommendation(store, call, prefix)
-    fields = asdict(rec)
-    texts = Texts(store, call.memory, refs_within(fields), call.now)
     evidence = store.grains(call.memory, rec.evidence, call.now)
     entries = tuple(store.audit_entries(call.memory, rec.id))
     notes = store.notes(call.memory, rec.id)
     broken = verify_chain(rec.id, entries, head=rec.chain, status=rec.status)
     return {
-        **_shown({name: value for name, value in fields.items() if name not in _INNER}, texts),
-        "proposal": texts.joined(fields["proposal"]),
+        **described(store, call, rec),
         "evidence": [_evidence(address, evidence.get(address)) for address in rec.evidence],
-        "metric": _metric(rec),
-        "applied_at": _time(rec.applied_at),
-        "checkpoints": [_checkpoint(checkpoint) for checkpoint in store.checkpoints(call.memory, rec.id)],
         "audit": [entry_told(entry, notes.get(entry.n)) for entry in entries],
         "verified": broken is None,
         "next": list(steps_from(rec.status)),
+    }
+
+
+def described(store: Store, call: Call, rec: Recommendation) -> dict[str, Any]:
+    """A recommendation by itself: its fields, proposal and metric with texts joined, evidence as addresses."""
+    fields = asdict(rec)
+    texts = Texts(store, call.memory, refs_within(fields), call.now)
+    return {
+        **_shown({name: value for name, value in fields.items() if name not in _INNER}, texts),
+        "proposal": texts.joined(fields["proposal"]),
+        "evidence": list(rec.evidence),
+        "metric": _metric(rec),
+        "applied_at": _time(rec.applied_at),
+        "checkpoints": [_checkpoint(checkpoint) for checkpoint in store.checkpoints(call.memory, rec.id)],
     }
 
 

@@ -110,6 +110,7 @@ def test_decisions_and_administration_read_the_token_afresh() -> None:
         "configure",
         "create_memory",
         "delete_memory",
+        "export_memory",
         "forget",
         "list_memories",
         "list_tokens",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from provenloop.adapters.dynamodb import keys, table
@@ -14,10 +14,17 @@ from provenloop.domain.errors import IntegrityError
 from provenloop.domain.job import ERASURE_CHAIN, Job
 from provenloop.domain.names import MemoryId
 from provenloop.domain.records import MemoryRecord
-from provenloop.services.erasure_port import ItemClass
+from provenloop.services.erasure_port import ItemClass, Part
 from provenloop.services.ports import Entity, Replace, Write
 
-_AUDIT = "AUDIT"
+#: Class and prefix of the sort keys of each part.
+_PARTS: Mapping[Part, tuple[str, str]] = {
+    "grains": ("GRAIN", ""),
+    "recommendations": ("LOOP", keys.RECOMMENDATION_PREFIX),
+    "audit": ("AUDIT", ""),
+}
+#: Sorts before every letter of a key, so behind a key it is the first that follows.
+_JUST_AFTER = " "
 #: How many items of a memory tell of its erasure when all else is gone.
 _STAYING = 2
 
@@ -60,15 +67,13 @@ class WholeMemories:
             transaction.delete(Row(partition(memory, item_class), sort), Row.sk.exists())
         commit_writes(transaction, [moved], self._pause)
 
-    def walk(
-        self, memory: MemoryId, item_class: ItemClass, prefix: str, after: str, now: int
-    ) -> Iterator[tuple[str, Entity]]:
+    def walk(self, memory: MemoryId, part: Part, after: str, now: int) -> Iterator[tuple[str, Entity]]:
         """See ``WholeMemory``."""
-        first = f"{after} " if after else prefix or " "
-        chosen = Row.sk.between(first, prefix + keys.LAST)
-        for row in table.query(partition(memory, item_class), chosen):
+        item_class, prefix = _PARTS[part]
+        between = Row.sk.between(f"{after}{_JUST_AFTER}" if after else prefix or _JUST_AFTER, prefix + keys.LAST)
+        for row in table.query(partition(memory, item_class), between):
             if not is_expired(row, now):
-                yield row.sk, audit_entry_of(row) if item_class == _AUDIT else entity_of(row)
+                yield row.sk, audit_entry_of(row) if part == "audit" else entity_of(row)
 
 
 def _stays(row: Row) -> bool:

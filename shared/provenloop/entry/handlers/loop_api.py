@@ -14,6 +14,7 @@ from provenloop.entry.models.loop import ApproveRequest, ConfigRequest, Decision
 from provenloop.entry.models.paths import (
     AuditExportQuery,
     AuditQuery,
+    ExportQuery,
     HistoryQuery,
     QueueQuery,
     RecallQuery,
@@ -22,8 +23,10 @@ from provenloop.entry.models.paths import (
 from provenloop.entry.reply import Reply, json_lines_reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count
+from provenloop.entry.time_left import spent
 from provenloop.services import (
     audit_trail,
+    export,
     findings_read,
     grain_read,
     history,
@@ -220,6 +223,13 @@ def configure(request: Request) -> Reply:
     change = ConfigChange(**{name: getattr(body, name) for name in ConfigRequest.model_fields if name != "because"})
     policy = request.wiring.policy.policy
     return json_reply(configuring.configure(request.wiring.store, request.call, change, body.because, policy))
+
+
+def export_memory(request: Request) -> Reply:
+    """A page of everything that is held for a person or an auditor, one JSON text a line; a header has the cursor."""
+    cursor = request.query_as(ExportQuery).cursor
+    page = export.export_page(request.wiring.store, request.call, cursor, spent(request.context))
+    return json_lines_reply(page.lines, page.cursor)
 
 
 def export_audit(request: Request) -> Reply:

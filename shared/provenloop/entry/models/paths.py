@@ -84,6 +84,12 @@ class RecallQuery(WireModel):
     run_id: Annotated[ForeignId | None, Field(description="Names the run of the agent that asks.")] = None
 
 
+class ExportQuery(WireModel):
+    """Where to go on with an export."""
+
+    cursor: Annotated[str | None, Field(min_length=1, max_length=2048)] = None
+
+
 class AuditQuery(WireModel):
     """Which chain to read: that of one recommendation, or all of them."""
 

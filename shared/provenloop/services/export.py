@@ -1,0 +1,120 @@
+"""Export: everything a memory holds for a person or an auditor, as JSON lines, in pages.
+
+Grains with their earlier versions come first, then recommendations, then audit entries with their reasons; each in the
+order of its key, so that the order is the same every time and a page goes on exactly where the last one ended.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, get_args
+
+from provenloop.domain.audit import AuditEntry, Note
+from provenloop.domain.errors import InvalidInputError
+from provenloop.domain.grain import Grain
+from provenloop.domain.recommendation import Recommendation
+from provenloop.domain.records import History
+from provenloop.services.audit_trail import entry_told
+from provenloop.services.call import Call
+from provenloop.services.erasure_port import Part
+from provenloop.services.findings_read import described
+from provenloop.services.grain_read import shown
+from provenloop.services.memories import require_heads
+from provenloop.services.ports import Entity, Store
+
+#: Most bytes of a page; an answer can carry a little more.
+PAGE_BYTES = 4_000_000
+_PARTS: tuple[Part, ...] = get_args(Part)
+_PLACE = re.compile(r"[\x21-\x7e]{1,1024}\Z")
+
+
+class Page(NamedTuple):
+    """JSON texts, the last of them ``{"cursor": ...}``; the cursor is None on the last page."""
+
+    lines: tuple[str, ...]
+    cursor: str | None
+
+
+def export_page(store: Store, call: Call, cursor: str | None, spent: Callable[[], bool]) -> Page:
+    """The next page. It is never empty, and ends when it is full or the time is spent.
+
+    Each line is an object of one field: ``grain``, ``version`` (how a grain was before), ``recommendation``, ``audit``,
+    or at the end ``cursor``.
+
+    Raises:
+        ScopeDeniedError, NotFoundError, InvalidInputError: naming the cursor.
+    """
+    call.require("admin")
+    require_heads(store, call.memory)
+    lines: list[str] = []
+    size, reached = 0, cursor
+    for place, told in _Telling(store, call).after(*_place_of(cursor)):
+        line = _text(told)
+        size += len(line.encode()) + 1
+        if lines and (size > PAGE_BYTES or spent()):
+            return Page((*lines, _text({"cursor": reached})), reached)
+        lines.append(line)
+        reached = place
+    return Page((*lines, _text({"cursor": None})), None)
+
+
+@dataclass
+class _Telling:
+    """Tells of items as they are walked through."""
+
+    store: Store
+    call: Call
+    _notes: tuple[str, Mapping[int, Note]] = field(default=("", {}))
+
+    def after(self, part: Part, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """(cursor behind it, what is told) of everything from a place on."""
+        for each in _PARTS[_PARTS.index(part) :]:
+            for sort, entity in self.store.walk(self.call.memory, each, place if each == part else "", self.call.now):
+                told = self._told(entity)
+                if told is not None:
+                    yield _cursor_at(each, sort), told
+
+    def _told(self, entity: Entity) -> Mapping[str, Any] | None:
+        match entity:
+            case Grain():
+                return {"grain": shown(entity, self.call.now)}
+            case History():
+                version = shown(entity.grain, self.call.now)
+                return {"version": {name: value for name, value in version.items() if name != "live"}}
+            case Recommendation():
+                return {"recommendation": described(self.store, self.call, entity)}
+            case AuditEntry():
+                return {"audit": entry_told(entity, self._note(entity))}
+        return None
+
+    def _note(self, entry: AuditEntry) -> Note | None:
+        """The reason of an entry; those of one chain are read together."""
+        if self._notes[0] != entry.subject:
+            self._notes = (entry.subject, self.store.notes(self.call.memory, entry.subject))
+        return self._notes[1].get(entry.n)
+
+
+def _text(told: Mapping[str, Any]) -> str:
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"), default=dict)
+
+
+def _cursor_at(part: Part, place: str) -> str:
+    return base64.urlsafe_b64encode(f"{part}/{place}".encode()).decode().rstrip("=")
+
+
+def _place_of(cursor: str | None) -> tuple[Part, str]:
+    if cursor is None:
+        return _PARTS[0], ""
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
+    except (binascii.Error, ValueError):
+        text = ""
+    part, _, place = text.partition("/")
+    if part not in _PARTS or not _PLACE.match(place):
+        raise InvalidInputError("not a cursor of an export", field="cursor")
+    return part, place
