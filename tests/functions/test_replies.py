@@ -65,6 +65,7 @@ def test_every_operation_answers_as_promised(api: Api) -> None:
     asked(api, "show_entity", {**MEMORY, "namespace": "shared", "subject": "CHECKOUT"})
     asked(api, "recall", query={"subject": "checkout"})
     asked(api, "show_telemetry")
+    asked(api, "show_outcomes")
     forgotten = {"address": kinds["events"][0]["address"], **BECAUSE}
     assert [asked(api, "forget", body=forgotten)["forgotten"] for _ in range(2)] == [1, 0]
     asked(api, "show_grain", {**MEMORY, "address": forgotten["address"]})

@@ -135,7 +135,8 @@ def test_applying_points_the_losing_value_at_the_kept_one_and_plants_its_measure
     assert [(c.horizon_ms, c.due_at, c.verdict) for c in checkpoints] == [
         (horizon, found.now + horizon + GRACE_MS, None) for horizon in HORIZONS_MS
     ]
-    assert found.store.watches(found.memory) == ()
+    [watch] = found.store.watches(found.memory)
+    assert (watch.recommendation, watch.of, watch.seq) == (rec_id, "subject", answer["seq"])
     [entry] = found.store.log_entries(found.memory, answer["seq"] - 1, answer["seq"])
     assert [(change.op, change.address) for change in entry.changes] == [("point", berlin.address)]
     assert (entry.grains, entry.errors) == (0, 0)

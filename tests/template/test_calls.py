@@ -274,6 +274,7 @@ def _work(runner: httpx.Client) -> None:
         _ok(runner.get(f"{memory}/recall?{asked}"))
     for rest in (
         "loop/health",
+        "loop/outcomes",
         "loop/telemetry",
         "loop/policy",
         "loop/analyzers",

@@ -47,7 +47,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "LOG": frozenset({"BatchGetItem", "Query", "PutItem"}),
         "GRAIN": frozenset({"BatchGetItem", "Query", "PutItem", "UpdateItem"}),
         "INDEX": frozenset({"BatchGetItem", "Query", "PutItem", "DeleteItem"}),
-        "LOOP": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem"}),
+        "LOOP": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"}),
         "AUDIT": frozenset({"PutItem"}),
         "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
         "NOTE": frozenset({"PutItem"}),

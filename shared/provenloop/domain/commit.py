@@ -25,7 +25,8 @@ class Change:
 
     ``tool_key``, ``signature`` and ``is_error`` are set for tool calls only; ``session`` is a digest. ``is_miss`` marks
     a question that found nothing, and an assembled context that dropped something. ``into`` is the successor of a
-    superseded grain; ``fork`` is one more successor of a grain that has one.
+    superseded grain; ``fork`` is one more successor of a grain that has one. ``counted_in`` is the number of the commit
+    that brought a call which is forgotten now.
     """
 
     op: ChangeOp
@@ -41,6 +42,7 @@ class Change:
     session: str | None = None
     is_miss: bool = False
     into: str | None = None
+    counted_in: int | None = None
 
     @property
     def is_telemetry(self) -> bool:

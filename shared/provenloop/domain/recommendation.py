@@ -146,6 +146,7 @@ class FindingKey:
     """What is known of one dedup key: its open recommendation, how often it was found, and until when it is quiet.
 
     ``silenced_count`` and ``silenced_severity`` are those of the recommendation that was refused or undone.
+    ``regressed_id`` is the last recommendation of it that was applied and did not hold.
     """
 
     dedup_key: str
@@ -163,6 +164,7 @@ class FindingKey:
     applied_seq: int | None = None
     silenced_count: int = 0
     silenced_severity: Severity = "info"
+    regressed_id: str | None = None
 
 
 def family_of(analyzer_id: str) -> str:

@@ -185,6 +185,10 @@ OPERATIONS: tuple[Operation, ...] = (
         "Show how far the loop of this memory is.", "LoopHealthReply",
     ),
     Operation(
+        "show_outcomes", "loop_api", "GET", f"{MEMORY}/loop/outcomes", ("read",),
+        "Show what became of applied changes, and how each analyzer fared.", "OutcomesReply",
+    ),
+    Operation(
         "show_telemetry", "loop_api", "GET", f"{MEMORY}/loop/telemetry", ("read",),
         "Show what is recalled most, what is asked, and what finds nothing.", "TelemetryReply",
     ),

@@ -1,4 +1,4 @@
-"""A pass over one memory: gate, lease, fold, examine what was touched or fell due, sweep, store, move the watermark.
+"""A pass over one memory: gate, lease, fold, measure, examine what was touched or fell due, sweep, move the watermark.
 
 A crash anywhere loses nothing and repeats nothing: the fold counts once, findings are the same when they are settled
 twice, and ``analyzed`` moves in the last write. A skipped pass writes nothing. A pass that has spent its time ends in
@@ -7,7 +7,7 @@ good order, and says that there is more to do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +28,8 @@ from provenloop.services.findings import Findings
 from provenloop.services.fold import Fold, Folding
 from provenloop.services.groups import Groups
 from provenloop.services.lease import LeaseLostError, is_leased, take_lease
+from provenloop.services.measure import Measuring
+from provenloop.services.measure_due import measure_due
 from provenloop.services.memories import require_heads
 from provenloop.services.near_index import NearIndex
 from provenloop.services.pass_end import PassEnd, finish
@@ -133,13 +135,16 @@ def _run(work: Pass, heads: Heads, settings: Sequence[Setting]) -> dict[str, Any
     folding = fold.run(heads.folds, heads.log.seq)
     index_texts(store, call.memory, Addresses(heads.log.key), folding.changes, call.now)
     folding.folds = with_sweep_wanted(folding.folds, settings, is_full=work.options.full_sweep)
-    due = store.due(call.memory, call.now, MAX_DUE_A_PASS)
-    examining = _examining(work, heads, folding, fold.watches)
-    _look_at_new(settings, folding, due, examining)
+    due: Sequence[Due] = store.due(call.memory, call.now, MAX_DUE_A_PASS)
+    watches = dict(fold.watches)
+    examining = _examining(work, heads, folding, watches)
+    measuring = Measuring(store, call.memory, call.now, lambda: folding.folds, watches)
+    due = measure_due(measuring, due, folding.entries, examining)
+    _look_at_new(settings, folding, due, examining, measuring.touched)
     folding.folds = sweep(store, call.memory, folding.folds, settings, examining)
     examining.expire(due)
     _apply_by_policy(work, folding, examining)
-    outcome = _outcome(heads, folding, settings, examining, work.run_id)
+    outcome = {**_outcome(heads, folding, settings, examining, work.run_id), "measured": measuring.measured}
     end = PassEnd(call.memory, call.now, heads, folding, due, tuple(examining.planted), work.run_id, outcome,
                   call.body_digest)  # fmt: skip
     return finish(store, end, lambda: usage_of(work.used))
@@ -155,9 +160,13 @@ def _examining(work: Pass, heads: Heads, folding: Folding, watches: Mapping[str,
     return Examining(findings, Views(store, memory, now, aging, near, standing), work.spent)
 
 
-def _look_at_new(settings: Sequence[Setting], folding: Folding, due: Sequence[Due], examining: Examining) -> None:
-    """Let every analyzer look at what commits touched, what fell due, and what has grown old."""
+def _look_at_new(
+    settings: Sequence[Setting], folding: Folding, due: Sequence[Due], examining: Examining, measured: Iterable[str]
+) -> None:
+    """Let every analyzer look at what commits touched, what fell due or was measured, and what has grown old."""
     touched = Groups()
+    for recommendation in measured:
+        touched.add("measured", recommendation)
     for change in folding.changes:
         touched.add_change(change)
     for setting in settings:
@@ -214,7 +223,6 @@ def _outcome(
         "refreshed": counts["refreshed"],
         "auto_applied": counts["auto_applied"],
         "expired": counts["expired"],
-        "measured": 0,
         "analyzers_run": [setting.analyzer.manifest.id for setting in settings if setting.skip_reason is None],
         "analyzers_skipped": list(examining.skipped),
         "watermark": folding.folds.folded,

@@ -12,7 +12,7 @@ from typing import Any
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import AuditEntry
-from provenloop.domain.checkpoint import GRACE_MS, HORIZONS_MS, Checkpoint, Watch
+from provenloop.domain.checkpoint import GRACE_MS, HORIZONS_MS, Checkpoint, watch_of
 from provenloop.domain.commit import LogEntry
 from provenloop.domain.errors import (
     DestructiveGateError,
@@ -23,7 +23,8 @@ from provenloop.domain.errors import (
 from provenloop.domain.grain import Grain
 from provenloop.domain.lifecycle import require_step
 from provenloop.domain.recommendation import FindingKey, Recommendation
-from provenloop.domain.records import Due, Undo
+from provenloop.domain.records import Undo
+from provenloop.services.blame import due_of
 from provenloop.services.call import Call
 from provenloop.services.change_set import (
     ChangeContext,
@@ -38,11 +39,11 @@ from provenloop.services.decision import Decision, find_recommendation, require_
 from provenloop.services.erasing import WRITES_AT_ONCE, Erasures, erase, erasures_of
 from provenloop.services.outbox import audited
 from provenloop.services.ports import Failure, Put, Replace, Restate, Store, Write
+from provenloop.services.revert import Revert, checked_revert
 from provenloop.services.review import approval, reply_of, require_key
+from provenloop.services.roll_back import judge_undo
 from provenloop.services.scrub_use import scrub_use
 from provenloop.services.waiting import told
-
-DUE_CHECKPOINT = "checkpoint"
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ def apply(
     """Apply an approved recommendation.
 
     Returns:
-        ``{id, status, revision, proposal_digest, audit, rollbackable, created, changed, seq}``.
+        ``{id, status, revision, proposal_digest, audit, rollbackable, created, changed, seq, reverted}``; the last is
+        the id of what a revert undid, None of any other.
 
     Raises:
         ScopeDeniedError, InvalidInputError, NotFoundError, IllegalTransitionError, DestructiveGateError,
@@ -89,7 +91,7 @@ def apply(
     call.require("apply")
     reason = require_because(because)
 
-    def plan() -> Plan:
+    def plan() -> Plan | Revert:
         rec = find_recommendation(store, call, prefix)
         require_step(rec.status, "applied", "applier")
         require_seen(rec, proposal_digest)
@@ -115,7 +117,7 @@ def approve_and_apply(
     call.require("apply")
     reason = require_because(because)
 
-    def plan() -> Plan:
+    def plan() -> Plan | Revert:
         rec = find_recommendation(store, call, prefix)
         approved, _, writes = approval(call, rec, reason, proposal_digest)
         return _checked(store, call, rec, approved, reason, allow_destructive=allow_destructive, writes=writes)
@@ -132,15 +134,17 @@ def _checked(
     *,
     allow_destructive: bool,
     writes: Sequence[Write] = (),
-) -> Plan:
+) -> Plan | Revert:
     """Everything that can be refused, refused before anything is reserved or written."""
     proposal = approved.proposal
-    if not proposal.operations:
+    if not proposal.is_applicable:
         raise InvalidInputError("there is nothing to apply: act in the host and acknowledge it", field="id")
     if approved.destructive and not (allow_destructive and call.principal.has("admin")):
         raise DestructiveGateError("a removal needs the scope admin and allow_destructive: true")
     if approved.approval is None or approved.approval.digest != approved.proposal_digest:
         raise StaleDecisionError("the proposal is not the one that was approved")
+    if proposal.revert_of is not None:
+        return checked_revert(store, call, stored, approved, because, tuple(writes))
     return planned(store, call, stored, approved, because, writes)
 
 
@@ -165,30 +169,36 @@ def planned(
     return Plan(stored, approved, because, require_key(key), dict(grains), with_them, writes)
 
 
-def carry_out(store: Store, call: Call, verb: str, prefix: str, plan: Callable[[], Plan]) -> dict[str, Any]:
+def carry_out(store: Store, call: Call, verb: str, prefix: str, plan: Callable[[], Plan | Revert]) -> dict[str, Any]:
     """Make a checked plan happen in one transaction; the answer of an apply.
 
     Raises:
         LoopError: as ``plan`` raises, or a target changed or a race was lost in between; nothing was written.
     """
     found: dict[str, Grain] = {}
-    checked: list[Plan] = []
-    left: dict[int, tuple[Addresses, Sequence[Write]]] = {}
+    checked: list[Plan | Revert] = []
+    left: dict[int, tuple[Plan, Addresses, Sequence[Write]]] = {}
 
     def prepare() -> None:
         checked[:] = [plan()]
 
     def build(seq: int, addresses: Addresses) -> Decision:
-        context = ChangeContext(addresses, seq, call.principal.label, call.now, checked[0].grains, found,
-                                checked[0].with_them.calls)  # fmt: skip
-        decision = _decision(store, call, checked[0], build_change_set(checked[0].approved.proposal, context), seq)
-        erasures, room = checked[0].with_them.writes, max(0, WRITES_AT_ONCE - len(decision.writes))
-        left[seq] = addresses, erasures[room:]
+        wanted = checked[0]
+        if isinstance(wanted, Revert):
+            return wanted.decision(store, call, seq)
+        context = ChangeContext(addresses, seq, call.principal.label, call.now, wanted.grains, found,
+                                wanted.with_them.calls)  # fmt: skip
+        decision = _decision(store, call, wanted, build_change_set(wanted.approved.proposal, context), seq)
+        erasures, room = wanted.with_them.writes, max(0, WRITES_AT_ONCE - len(decision.writes))
+        left[seq] = wanted, addresses, erasures[room:]
         return replace(decision, writes=[*decision.writes, *erasures[:room]])
 
-    reply = commit_change(store, call, f"{verb}/{prefix}", prepare, build, lambda failures: _learn(found, failures))
+    def learn(failures: Sequence[Failure]) -> Refused:
+        return judge_undo(failures) if isinstance(checked[0], Revert) else _learn(found, failures)
+
+    reply = commit_change(store, call, f"{verb}/{prefix}", prepare, build, learn)
     if reply["seq"] in left:
-        _finish(store, call, checked[0], *left[reply["seq"]])
+        _finish(store, call, *left[reply["seq"]])
     else:
         erase(store, call, _left_before(store, call, prefix))
     return reply
@@ -263,17 +273,17 @@ def _decision(store: Store, call: Call, plan: Plan, change: ChangeSet, seq: int)
 
 
 def _measurements(rec: Recommendation, seq: int, now: int) -> list[Write]:
-    """The checkpoints of an applied change, and the watch that counts for them."""
+    """The checkpoints of an applied change, the first of which declares when it is due, and the watch that counts for
+    them.
+    """
     if rec.metric is None:
         return []
-    writes: list[Write] = []
-    for horizon in HORIZONS_MS:
-        due_at = now + horizon + GRACE_MS
-        writes.append(Put(Checkpoint(rec.id, horizon, due_at)))
-        writes.append(Put(Due(due_at, DUE_CHECKPOINT, f"{rec.id}|{horizon}")))
-    if rec.metric.name == "tool_error_recurrence":
-        writes.append(Put(Watch(rec.id, rec.metric.subject_key, rec.metric.signature, now, seq)))
-    return writes
+    planned = [Checkpoint(rec.id, horizon, now + horizon + GRACE_MS) for horizon in HORIZONS_MS]
+    return [
+        *(Put(checkpoint) for checkpoint in planned),
+        Put(due_of(planned[0])),
+        Put(watch_of(rec.id, rec.metric, at=now, seq=seq)),
+    ]
 
 
 def _reply(rec: Recommendation, entry: AuditEntry, change: ChangeSet, seq: int) -> dict[str, Any]:
@@ -283,4 +293,5 @@ def _reply(rec: Recommendation, entry: AuditEntry, change: ChangeSet, seq: int) 
         "created": change.created,
         "changed": change.changed,
         "seq": seq,
+        "reverted": None,
     }

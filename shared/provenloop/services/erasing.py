@@ -78,7 +78,12 @@ def _as_counted(store: Store, call: Call, grains: Sequence[Grain]) -> Mapping[st
     calls = {grain.address for grain in grains if grain.kind == "tool_call" and grain.state != "forgotten"}
     numbers = {grain.seq for grain in grains if grain.address in calls}
     entries = (entry for seq in sorted(numbers) for entry in store.log_entries(call.memory, seq - 1, seq))
-    return {c.address: c for entry in entries for c in entry.changes if c.op == "add" and c.address in calls}
+    return {
+        change.address: replace(change, counted_in=entry.seq)
+        for entry in entries
+        for change in entry.changes
+        if change.op == "add" and change.address in calls
+    }
 
 
 def _repeating_questions(store: Store, call: Call, said: frozenset[str]) -> Iterator[Grain]:

@@ -8,15 +8,15 @@ from typing import Any
 
 from provenloop.analyzers import ANALYZERS
 from provenloop.domain.audit import verify_chain
-from provenloop.domain.checkpoint import Checkpoint
 from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.grain import Grain
 from provenloop.domain.instants import format_instant
 from provenloop.domain.lifecycle import OPEN, STATUSES, Status, steps_from
-from provenloop.domain.recommendation import SEVERITIES, Recommendation, family_of
+from provenloop.domain.recommendation import SEVERITIES, family_of
 from provenloop.domain.visible import visible
 from provenloop.services.audit_trail import entry_told
 from provenloop.services.call import Call
+from provenloop.services.checkpoint_told import checkpoint_told, metric_told
 from provenloop.services.decision import find_recommendation
 from provenloop.services.memories import require_heads
 from provenloop.services.ports import Store
@@ -133,9 +133,9 @@ def described(store: Store, call: Call, rec: Recommendation) -> dict[str, Any]:
         **_shown({name: value for name, value in fields.items() if name not in _INNER}, texts),
         "proposal": texts.joined(fields["proposal"]),
         "evidence": list(rec.evidence),
-        "metric": _metric(rec),
+        "metric": metric_told(rec.metric),
         "applied_at": _time(rec.applied_at),
-        "checkpoints": [_checkpoint(checkpoint) for checkpoint in store.checkpoints(call.memory, rec.id)],
+        "checkpoints": [checkpoint_told(checkpoint) for checkpoint in store.checkpoints(call.memory, rec.id)],
     }
 
 
@@ -156,27 +156,5 @@ def _evidence(address: str, grain: Grain | None) -> dict[str, Any]:
     }
 
 
-def _checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
-    return {
-        "horizon_ms": checkpoint.horizon_ms,
-        "due_at": format_instant(checkpoint.due_at),
-        "verdict": checkpoint.verdict,
-        "errors": checkpoint.errors,
-        "calls": checkpoint.calls,
-        "measured_at": _time(checkpoint.measured_at),
-    }
-
-
 def _time(at: int | None) -> str | None:
     return None if at is None else format_instant(at)
-
-
-def _metric(rec: Recommendation) -> dict[str, Any] | None:
-    if rec.metric is None:
-        return None
-    return {
-        "name": rec.metric.name,
-        "baseline_errors": rec.metric.baseline_errors,
-        "baseline_calls": rec.metric.baseline_calls,
-        "window_days": rec.metric.window_days,
-    }

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from provenloop.domain.checkpoint import Watch
+from provenloop.domain.checkpoint import Watch, watched_by
 from provenloop.domain.commit import Change, LogEntry, PassHead
 from provenloop.domain.errors import TooLargeError
 from provenloop.domain.names import MemoryId
-from provenloop.domain.rollup import Rollup, RowId, Tally, counted, is_new_call, rows_of
+from provenloop.domain.rollup import Rollup, RowId, Tally, counted, rows_of
 from provenloop.services.lease import LeaseLostError
 from provenloop.services.ports import Failure, Put, Replace, Store, Write, WriteRefusedError
 
@@ -157,7 +157,7 @@ class Fold:
 
     def _commit(self, state: Folding, chunk: Sequence[Step], missing: Sequence[int]) -> None:
         """One transaction; what is over a limit is halved, and a single change that cannot be counted is set aside."""
-        if not any(counted(step.change) for step in chunk):
+        if not any(counted(step.change) or self._watching(step) for step in chunk):
             return
         try:
             self._send(state, chunk, missing)
@@ -196,20 +196,21 @@ class Fold:
             raise LeaseLostError from refused
         self._watches = {rec: watch for rec, watch in self._watches.items() if rec not in gone}
 
+    def _watching(self, step: Step) -> tuple[Watch, ...]:
+        """The watches that a step moves, as they are before it."""
+        watched = watched_by(step.change)
+        if watched is None:
+            return ()
+        known = (watch for watch in self._watches.values() if watch.watched == watched)
+        return tuple(watch for watch in known if watch.fed(step.entry, step.change) is not None)
+
     def _feed_watches(self, chunk: Sequence[Step]) -> tuple[Watch, ...]:
-        """The watches that the chunk's calls move, with those calls counted."""
+        """The watches that the chunk's changes move, with those changes counted."""
         fed: dict[str, Watch] = {}
         for step in chunk:
-            change = step.change
-            if not is_new_call(change) or change.occurred_at is None:
-                continue
-            for watch in self._watches.values():
-                if watch.tool_key == change.tool_key and watch.counts(
-                    seq=step.entry.seq, occurred_at=change.occurred_at
-                ):
-                    current = fed.get(watch.recommendation, watch)
-                    is_match = change.is_error and watch.signature in (None, change.signature)
-                    fed[watch.recommendation] = current.with_call(occurred_at=change.occurred_at, is_match=is_match)
+            for watch in self._watching(step):
+                current = fed.get(watch.recommendation, watch)
+                fed[watch.recommendation] = current.fed(step.entry, step.change) or current
         return tuple(fed.values())
 
 

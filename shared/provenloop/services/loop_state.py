@@ -15,6 +15,7 @@ from provenloop.services.pass_gate import new_at_most
 from provenloop.services.pass_settings import CAPABILITIES, settings_of, shown
 from provenloop.services.policy import told
 from provenloop.services.ports import Store
+from provenloop.services.regressions import unhandled_regressions
 
 STALE_AFTER_MS = 7 * DAY_MS
 STALE_GRAINS = 100
@@ -25,7 +26,9 @@ def health(store: Store, call: Call, host: HostPolicy | None = None) -> dict[str
 
     Returns:
         ``{stale, last_run_at, new_grains, new_error_events, seq, folded, analyzed, holes, holes_dropped, set_aside,
-        next_due_at, namespaces, policy: {state, faults}}``; where the host policy does not hold, ``faults`` say why.
+        next_due_at, namespaces, policy: {state, faults}, unhandled_regressions}``; where the host policy does not hold,
+        ``faults`` say why; ``unhandled_regressions`` are ids of applied recommendations that did not hold and that
+        nobody is asked to undo.
 
     Raises:
         ScopeDeniedError, NotFoundError.
@@ -49,6 +52,7 @@ def health(store: Store, call: Call, host: HostPolicy | None = None) -> dict[str
         "next_due_at": _shown(heads.timer.due_at),
         "namespaces": sorted(heads.log.namespaces),
         "policy": told(HostPolicy() if host is None else host),
+        "unhandled_regressions": unhandled_regressions(store, call.memory),
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from provenloop.domain.audit import AuditEntry, ChainEnd, Note
 from provenloop.domain.bus_events import BusEvent
-from provenloop.domain.checkpoint import Checkpoint, Watch
+from provenloop.domain.checkpoint import Checkpoint, Regression, Watch
 from provenloop.domain.commit import Heads, LogEntry, LogHead, PassHead, TimerHead
 from provenloop.domain.grain import Grain
 from provenloop.domain.job import Job
@@ -47,6 +47,7 @@ from provenloop.services.audit_port import AuditReader
 from provenloop.services.erasure_port import WholeMemory
 from provenloop.services.job_port import JobReader
 from provenloop.services.near_port import NearReader
+from provenloop.services.outcome_port import OutcomeReader
 from provenloop.services.recall_port import RecallReader
 from provenloop.services.review_port import WaitReader
 
@@ -54,7 +55,7 @@ Entity = (
     Grain | History | Predecessors | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint
     | Watch | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | ChainEnd | Note | Token | MemoryRecord | Label
     | AgedGrain | AgedCount | NearPosting | NearText | TermRow | TermSegment | RecallRow | BusEvent | TokenId
-    | Job | Wait | Callback
+    | Job | Wait | Callback | Regression
 )  # fmt: skip
 
 #: How often a transaction that collides with others is sent before the caller is told.
@@ -196,7 +197,7 @@ class GrainReader(Protocol):
         """The version of a grain that had this ``head_rev``."""
 
 
-class LoopReader(RecallReader, Protocol):
+class LoopReader(RecallReader, OutcomeReader, Protocol):
     """Read-only access to the loop's own records; strongly consistent but for the queue."""
 
     def heads(self, memory: MemoryId) -> Heads | None:
@@ -239,12 +240,6 @@ class LoopReader(RecallReader, Protocol):
 
     def queue(self, memory: MemoryId, statuses: Sequence[Status], *, limit: int, cursor: str | None) -> QueuePage:
         """Queue rows by severity descending, created_at, id. From an index that may be late."""
-
-    def watches(self, memory: MemoryId) -> tuple[Watch, ...]:
-        """All watches that are still counting."""
-
-    def checkpoints(self, memory: MemoryId, recommendation: str) -> tuple[Checkpoint, ...]:
-        """The planned measurements of one recommendation, shortest horizon first."""
 
     def due(self, memory: MemoryId, upto: int, limit: int) -> tuple[Due, ...]:
         """Declared instants up to ``upto``, earliest first."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from provenloop.domain.address import Addresses
-from provenloop.domain.checkpoint import Watch
+from provenloop.domain.audit import engine_author, head_after, next_entry
+from provenloop.domain.checkpoint import Regression, watch_of
 from provenloop.domain.commit import Change, ChangeOp, LogEntry
 from provenloop.domain.cooldown import cooldown_ms
 from provenloop.domain.errors import IllegalTransitionError, IntegrityError, TargetChangedError
@@ -19,18 +20,23 @@ from provenloop.domain.grain import Grain
 from provenloop.domain.lifecycle import require_step
 from provenloop.domain.recommendation import FindingKey, Recommendation
 from provenloop.domain.records import BeforeImage, Due, History, Predecessors, Undo
+from provenloop.services.blame import evidence_watch, remembered, strikes_before
 from provenloop.services.call import Call
 from provenloop.services.commit_change import Refused, commit_change
 from provenloop.services.decision import Decision, find_recommendation, require_because, transition
 from provenloop.services.findings import DUE_GROUP, group_ref
 from provenloop.services.outbox import audited
 from provenloop.services.ports import Failure, Put, Remove, Replace, Restate, Store, Write
+from provenloop.services.regressions import REVIEW, open_revert
 from provenloop.services.review import reply_of, require_key, struck
+from provenloop.services.waiting import told
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A checked rollback and what was read for it."""
+    """A checked rollback and what was read for it. ``due`` are the instants it declares that are not declared yet;
+    ``revert`` is the open proposal to do the same, which this resolves.
+    """
 
     rec: Recommendation
     because: str
@@ -38,7 +44,9 @@ class Plan:
     undo: Undo
     grains: Mapping[str, Grain]
     histories: Mapping[str, Grain]
-    is_due_planted: bool
+    due: tuple[Due, ...]
+    quiet_until: int
+    revert: tuple[Recommendation, FindingKey] | None = None
 
 
 @dataclass
@@ -67,35 +75,57 @@ def roll_back(store: Store, call: Call, prefix: str, because: str) -> dict[str, 
     checked: list[Plan] = []
 
     def prepare() -> None:
-        checked[:] = [_plan(store, call, find_recommendation(store, call, prefix), reason)]
+        rec = find_recommendation(store, call, prefix)
+        checked[:] = [undo_plan(store, call, rec, reason)]
 
     def build(seq: int, addresses: Addresses) -> Decision:
         del addresses
-        return _decision(call, checked[0], _inverse(checked[0]), seq)
+        return undo_decision(store, call, checked[0], seq)
 
-    return commit_change(store, call, f"rollback/{prefix}", prepare, build, _judge)
+    return commit_change(store, call, f"rollback/{prefix}", prepare, build, judge_undo)
 
 
-def _plan(store: Store, call: Call, rec: Recommendation, because: str) -> Plan:
+def undo_plan(store: Store, call: Call, rec: Recommendation, because: str, *, by_hand: bool = True) -> Plan:
+    """Check that a recommendation can be undone, and read what that takes.
+
+    Args:
+        by_hand: whether this resolves an open proposal to undo it; applying that proposal does not.
+
+    Raises:
+        IllegalTransitionError, TargetChangedError, IntegrityError: it cannot.
+    """
     require_step(rec.status, "rolled_back", "applier")
     if not rec.rollbackable:
         raise IllegalTransitionError("this change has no inverse")
     undo = store.undo(call.memory, rec.id)
     if undo is None:
         raise IntegrityError("the inverse of an applied change is missing")
-    key, grains = store.change_context(call.memory, rec, [image.address for image in undo.images], call.now)
+    stored_key, grains = store.change_context(call.memory, rec, [image.address for image in undo.images], call.now)
+    key = require_key(stored_key)
+    _require_unchanged(undo, grains)
+    is_proposed = by_hand and key.regressed_id == rec.id
+    revert = open_revert(store, call.memory, rec.id) if is_proposed else None
+    until = call.now + cooldown_ms(strikes_before(key, rec))
+    due = _due(call, rec, until, review=is_proposed and revert is None)
+    present = store.due_present(call.memory, due)
+    fresh = tuple(row for row in due if row not in present)
+    return Plan(rec, because, key, undo, dict(grains), _histories(store, call, undo), fresh, until, revert)
+
+
+def _require_unchanged(undo: Undo, grains: Mapping[str, Grain]) -> None:
     later = sorted(image.address for image in undo.images if _changed_since(image, grains.get(image.address)))
     if later:
         raise TargetChangedError(f"changed since it was applied: {', '.join(later)}")
-    histories = {
+
+
+def _histories(store: Store, call: Call, undo: Undo) -> Mapping[str, Grain]:
+    """The earlier versions that are to come back."""
+    rows = {
         image.address: store.history_row(call.memory, image.address, image.history_rev)
         for image in undo.images
         if image.history_rev is not None
     }
-    found = {address: grain for address, grain in histories.items() if grain is not None}
-    stored_key = require_key(key)
-    due = _due(call, rec, stored_key)
-    return Plan(rec, because, stored_key, undo, dict(grains), found, bool(store.due_present(call.memory, [due])))
+    return {address: grain for address, grain in rows.items() if grain is not None}
 
 
 def _changed_since(image: BeforeImage, grain: Grain | None) -> bool:
@@ -154,11 +184,19 @@ def _note(result: Restored, grain: Grain, op: ChangeOp, names: list[str]) -> Non
     names.append(grain.address)
 
 
-def _due(call: Call, rec: Recommendation, key: FindingKey) -> Due:
-    return Due(call.now + cooldown_ms(key.strikes), DUE_GROUP, group_ref(rec.family, rec.group))
+def _due(call: Call, rec: Recommendation, until: int, *, review: bool) -> tuple[Due, ...]:
+    """When its finding may speak again; and where a revert may be proposed this very moment, a look at it."""
+    quiet = Due(until, DUE_GROUP, group_ref(rec.family, rec.group))
+    return (quiet, Due(call.now, DUE_GROUP, group_ref(REVIEW, rec.id))) if review else (quiet,)
 
 
-def _decision(call: Call, plan: Plan, inverse: Restored, seq: int) -> Decision:
+def undo_decision(store: Store, call: Call, plan: Plan, seq: int, *, reason: str | None = None) -> Decision:
+    """The transaction of an undo under a number of the log, and its answer.
+
+    Args:
+        reason: why the engine's record says it was undone, where it was not by hand.
+    """
+    inverse = _inverse(plan)
     effects = {
         "seq": seq,
         "removed": inverse.removed,
@@ -166,31 +204,55 @@ def _decision(call: Call, plan: Plan, inverse: Restored, seq: int) -> Decision:
         "already_undone": inverse.already,
     }
     rolled_back, entry, note = transition(call, plan.rec, "rolled_back", plan.because, effects)
-    due = _due(call, plan.rec, plan.key)
-    key = struck(plan.key, plan.rec, "rolled_back", due.due_at)
-    if key.applied_id == plan.rec.id:
-        key = replace(key, applied_id=None, applied_at=None, applied_seq=None)
+    rolled_back = replace(rolled_back, reason=reason, rev=plan.rec.rev + 1)
+    struck_key = struck(plan.key, plan.rec, "rolled_back", plan.quiet_until)
+    struck_key = replace(struck_key, strikes=strikes_before(plan.key, plan.rec) + 1)
     log = LogEntry(seq, f"{call.request_id}/{seq}", call.now, call.principal.label, tuple(inverse.changes))
     writes: list[Write] = [
         Put(log),
-        Replace(replace(rolled_back, rev=plan.rec.rev + 1), expected=plan.rec.rev),
-        Replace(key, expected=plan.key.rev),
+        Replace(rolled_back, expected=plan.rec.rev),
+        Replace(remembered(struck_key, plan.rec, seq=seq, at=call.now), expected=plan.key.rev),
         *audited(entry, note),
         *inverse.writes,
-        *([] if plan.is_due_planted else [Put(due)]),
-        *_without_watch(plan.rec),
+        *(Put(row) for row in plan.due),
+        *_without_measuring(plan.rec),
+        *evidence_watch(plan.key, plan.rec, seq=seq, at=call.now),
+        *(_resolved(store, call, *plan.revert) if plan.revert is not None else ()),
     ]
     return Decision(writes, {**reply_of(rolled_back, entry), **effects})
 
 
-def _without_watch(rec: Recommendation) -> list[Write]:
-    """What is rolled back is not measured any more."""
-    if rec.metric is None or rec.metric.name != "tool_error_recurrence":
+def _without_measuring(rec: Recommendation) -> list[Write]:
+    """What is rolled back is not measured any more, and answers for nothing. The watch of facts goes at their next
+    horizon: the transaction of a large undo has no room for it.
+    """
+    if rec.metric is None:
         return []
-    return [Remove(Watch(rec.id, rec.metric.subject_key, rec.metric.signature, 0, 0))]
+    watch = watch_of(rec.id, rec.metric, at=0, seq=0)
+    return [Remove(Regression(rec.id)), *([Remove(watch)] if watch.of == "tool" else [])]
 
 
-def _judge(failures: Sequence[Failure]) -> Refused:
+def _resolved(store: Store, call: Call, revert: Recommendation, key: FindingKey) -> list[Write]:
+    """The open proposal to undo what is undone now has no cause any more."""
+    require_step(revert.status, "expired", "engine")
+    entry = next_entry(
+        revert.chain,
+        subject=revert.id,
+        before=revert.status,
+        after="expired",
+        by=engine_author(revert.creators[0]),
+        at=call.now,
+        effects={"reason": "resolved"},
+    )
+    closed = replace(
+        revert, status="expired", reason="resolved", updated_at=call.now, rev=revert.rev + 1, chain=head_after(entry)
+    )
+    freed = replace(key, open_id=None, last_id=revert.id, last_status="expired", rev=key.rev + 1)
+    waiting = told(store, call.memory, revert, closed)
+    return [Replace(closed, expected=revert.rev), Replace(freed, expected=key.rev), *audited(entry), *waiting]
+
+
+def judge_undo(failures: Sequence[Failure]) -> Refused:
     """A grain that moved between our check and our write is a conflict that names it; all else is a lost race."""
     changed = [
         failure.write.entity.address

@@ -65,11 +65,13 @@ def sweep(
 
 
 def _counted_groups(store: Store, memory: MemoryId) -> Groups:
-    """The groups that are counted and not grains."""
+    """The groups that are counted or measured and not grains."""
     groups = Groups()
     groups.add("assembly", ASSEMBLY_GROUP)
     for tool_key in store.tool_keys(memory):
         groups.add("tool_window", tool_key)
+    for row in store.regressions(memory):
+        groups.add("measured", row.recommendation)
     return groups
 
 

@@ -11,6 +11,7 @@ from provenloop.analyzers.contract import (
     AssemblyView,
     ClusterView,
     GrainView,
+    MeasuredView,
     NearView,
     Parameters,
     QuestionView,
@@ -18,7 +19,6 @@ from provenloop.analyzers.contract import (
     ToolView,
     View,
 )
-from provenloop.domain.errors import AnalyzerError
 from provenloop.domain.events import MAX_AHEAD_MS
 from provenloop.domain.instants import DAY_MS, day_start_ms, days_before, utc_day
 from provenloop.domain.names import MemoryId
@@ -27,6 +27,7 @@ from provenloop.services.aging import Aging
 from provenloop.services.near_index import NearIndex
 from provenloop.services.pass_settings import Setting
 from provenloop.services.ports import Store
+from provenloop.services.regressions import measured_view
 from provenloop.services.standing import Standing
 
 _SAMPLES = 40
@@ -45,11 +46,7 @@ class Views:
     _clusters: dict[str, ClusterView] = field(default_factory=dict)
 
     def view(self, source: Source, group: str, setting: Setting) -> View:
-        """The view of one group.
-
-        Raises:
-            AnalyzerError: the source cannot be read one group at a time.
-        """
+        """The view of one group."""
         readers: Mapping[Source, Callable[[str, Setting], View]] = {
             "tool_window": self._tool,
             "cluster": self._cluster,
@@ -58,9 +55,8 @@ class Views:
             "near": self._near,
             "question": self._question,
             "assembly": self._assembly,
+            "measured": self._measured,
         }
-        if source not in readers:
-            raise AnalyzerError(f"no view for source {source}")
         return readers[source](group, setting)
 
     def _window(self, parameters: Parameters) -> tuple[str, str]:
@@ -104,6 +100,10 @@ class Views:
 
     def _question(self, group: str, setting: Setting) -> QuestionView:
         return self.standing.view(setting, group, self._window(setting.parameters))
+
+    def _measured(self, group: str, setting: Setting) -> MeasuredView:
+        del setting
+        return measured_view(self.store, self.memory, group)
 
     def _assembly(self, group: str, setting: Setting) -> AssemblyView:
         days = self.store.assembly_window(self.memory, *self._window(setting.parameters))

@@ -19,7 +19,7 @@ from provenloop.adapters.dynamodb.rows import ROW_VERSION, Row, number_of, pack,
 from provenloop.domain.audit import AuditEntry, ChainEnd, Note
 from provenloop.domain.bus_events import BusEvent
 from provenloop.domain.canonical import canonical_json
-from provenloop.domain.checkpoint import Checkpoint, Watch
+from provenloop.domain.checkpoint import Checkpoint, Regression, Watch
 from provenloop.domain.commit import LogEntry, PassHead, TimerHead
 from provenloop.domain.errors import IntegrityError
 from provenloop.domain.grain import Grain
@@ -207,7 +207,8 @@ FORMS: tuple[Form, ...] = (
     ),
     Form("key", FindingKey, lambda key: keys.finding_key(key.family, key.group, key.dedup_key), "LOOP", "rev"),
     Form("checkpoint", Checkpoint, lambda row: keys.checkpoint(row.recommendation, row.horizon_ms), "LOOP", "rev"),
-    Form("watch", Watch, lambda row: keys.watch(row.tool_key, row.recommendation), "LOOP", "rev"),
+    Form("watch", Watch, lambda row: keys.watch(row.subject_key, row.recommendation), "LOOP", "rev"),
+    Form("regression", Regression, lambda row: keys.regression(row.recommendation), "LOOP"),
     Form("wait", Wait, lambda row: keys.wait(row.recommendation, row.execution), "LOOP", "rev", _beside_wait),
     Form("callback", Callback, lambda row: keys.callback(row.id, row.execution), "OUTBOX", None, _beside_callback),
     Form("undo", Undo, lambda row: keys.undo(row.recommendation), "LOOP"),

@@ -27,6 +27,9 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | one recommendation; those of a prefix | get; query | M#LOOP | ``REC#<id>``; begins_with |
 | dedup keys of one group | query | M#LOOP | begins_with ``KEY#<group>#`` |
 | checkpoints of a recommendation | query | M#LOOP | begins_with ``CHK#<id>#`` |
+| a recommendation and one of its checkpoints | batch get | M#LOOP | ``REC#<id>``, ``CHK#<id>#<horizon>`` |
+| all checkpoints | query | M#LOOP | begins_with ``CHK#`` |
+| what did not hold; one of it | query; get | M#LOOP | begins_with ``REGR#``; ``REGR#<id>`` |
 | all counting watches | query | M#LOOP | begins_with ``WATCH#`` |
 | inverse of an apply; outcome of a pass | get | M#LOOP | ``UNDO#<id>``; ``RUN#<id>`` |
 | the audit chain of a subject; all chains | query | M#AUDIT | begins_with ``<subject>#``; all |
@@ -64,6 +67,8 @@ CONFIG = "1#CONFIG"
 TOKEN_SORT = "TOKEN"
 RECOMMENDATION_PREFIX = "REC#"
 WATCH_PREFIX = "WATCH#"
+CHECKPOINT_PREFIX = "CHK#"
+REGRESSION_PREFIX = "REGR#"
 CHAIN_END_PREFIX = "END#"
 MEMORY_PREFIX = "MEM#"
 TOKEN_ID_PREFIX = "TOK#"
@@ -284,12 +289,17 @@ def checkpoint(rec_id: str, horizon_ms: int) -> str:
 
 def checkpoints_of(rec_id: str) -> str:
     """What the sort keys of a recommendation's checkpoints begin with."""
-    return f"CHK#{rec_id}#"
+    return f"{CHECKPOINT_PREFIX}{rec_id}#"
 
 
-def watch(tool_key: str, rec_id: str) -> str:
+def watch(subject_key: str, rec_id: str) -> str:
     """Sort key of a watch."""
-    return f"{WATCH_PREFIX}{tool_key}#{rec_id}"
+    return f"{WATCH_PREFIX}{subject_key}#{rec_id}"
+
+
+def regression(rec_id: str) -> str:
+    """Sort key of the record that a recommendation did not hold."""
+    return f"{REGRESSION_PREFIX}{rec_id}"
 
 
 def wait(rec_id: str, execution: str) -> str:

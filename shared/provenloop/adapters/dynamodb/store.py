@@ -13,13 +13,13 @@ from provenloop.adapters.dynamodb.job_rows import JobRows
 from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.meter import Usage
 from provenloop.adapters.dynamodb.near_rows import NearRows
+from provenloop.adapters.dynamodb.outcome_rows import OutcomeRows
 from provenloop.adapters.dynamodb.recall_rows import RecallRows, rollup_sort
 from provenloop.adapters.dynamodb.rows import Row, is_expired
 from provenloop.adapters.dynamodb.wait_rows import WaitRows
 from provenloop.adapters.dynamodb.whole_memory import WholeMemories
 from provenloop.domain.address import is_address
 from provenloop.domain.audit import AuditEntry, ChainEnd, Note
-from provenloop.domain.checkpoint import Checkpoint, Watch
 from provenloop.domain.commit import Heads, LogEntry, LogHead
 from provenloop.domain.errors import IntegrityError
 from provenloop.domain.grain import Grain
@@ -35,7 +35,7 @@ T = TypeVar("T")
 _ROLLUPS: tuple[type[Rollup], ...] = get_args(Rollup)
 
 
-class DynamoStore(AgedRows, JobRows, NearRows, RecallRows, WaitRows, WholeMemories):
+class DynamoStore(AgedRows, JobRows, NearRows, OutcomeRows, RecallRows, WaitRows, WholeMemories):
     """Implements ``services.ports.Store`` on one DynamoDB table.
 
     Args:
@@ -189,14 +189,6 @@ class DynamoStore(AgedRows, JobRows, NearRows, RecallRows, WaitRows, WholeMemori
     def queue(self, memory: MemoryId, statuses: Sequence[Status], *, limit: int, cursor: str | None) -> QueuePage:
         """See ``LoopReader``."""
         return queue_index.page(memory, statuses, limit=limit, cursor=cursor)
-
-    def watches(self, memory: MemoryId) -> tuple[Watch, ...]:
-        """See ``LoopReader``."""
-        return self._loop(memory, keys.WATCH_PREFIX, Watch)
-
-    def checkpoints(self, memory: MemoryId, recommendation: str) -> tuple[Checkpoint, ...]:
-        """See ``LoopReader``."""
-        return self._loop(memory, keys.checkpoints_of(recommendation), Checkpoint)
 
     def undo(self, memory: MemoryId, recommendation: str) -> Undo | None:
         """See ``LoopReader``."""

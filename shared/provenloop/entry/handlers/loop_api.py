@@ -32,6 +32,7 @@ from provenloop.services import (
     history,
     loop_state,
     memories,
+    outcomes,
     review,
     start_review,
     telemetry_read,
@@ -198,6 +199,11 @@ def show_run(request: Request) -> Reply:
 def loop_health(request: Request) -> Reply:
     """How far the loop of the memory is."""
     return json_reply(loop_state.health(request.wiring.store, request.call, request.wiring.policy))
+
+
+def show_outcomes(request: Request) -> Reply:
+    """What became of applied changes."""
+    return json_reply(outcomes.outcomes(request.wiring.store, request.call))
 
 
 def show_telemetry(request: Request) -> Reply:

@@ -129,15 +129,25 @@ class Metric(WireModel):
     window_days: int
 
 
+class Late(WireModel):
+    """What came into a window after it was measured; it may turn a verdict of held into regressed, once."""
+
+    errors: int
+    calls: int
+    corrected_at: Time | None
+
+
 class Checkpoint(WireModel):
     """A planned measurement after an apply, with its verdict once it is made."""
 
     horizon_ms: int
     due_at: Time
     verdict: Verdict | None
-    errors: int
-    calls: int
+    reduced: Annotated[bool, Field(description="Held, although it came back: much less often than before.")]
+    errors: Annotated[int, Field(description="How often the fault came back within the horizon.")]
+    calls: Annotated[int, Field(description="Out of how many calls; of facts, writes and reads of the subject.")]
     measured_at: Time | None
+    late: Annotated[Late | None, Field(description="What arrived after it was measured, and occurred before.")]
 
 
 class RecommendationReply(QueueRow):
@@ -194,6 +204,7 @@ class AppliedReply(DecisionReply):
     created: list[str]
     changed: list[str]
     seq: int
+    reverted: Annotated[str | None, Field(description="Id of the recommendation that a revert undid.")]
 
 
 class RolledBackReply(DecisionReply):
@@ -299,6 +310,45 @@ class PolicyReply(PolicyStanding):
     policy: Policy
 
 
+class Outcome(WireModel):
+    """An applied recommendation and its checkpoints, shortest horizon first."""
+
+    id: str
+    analyzer: str
+    status: Status
+    namespace: str
+    target: str
+    applied_at: Time | None
+    metric: Metric | None
+    verdict: Annotated[Verdict | None, Field(description="Of the longest measured horizon that tells something.")]
+    series: list[Checkpoint]
+
+
+class AnalyzerOutcomes(WireModel):
+    """How an analyzer's recommendations fared; a rate (0 to 1) is told of at least ten cases."""
+
+    analyzer: str
+    proposed: int
+    approved: int
+    rejected: int
+    applied: int
+    held: int
+    regressed: int
+    inconclusive: int
+    rolled_back: Annotated[int, Field(description="Undone by hand.")]
+    reverted: Annotated[int, Field(description="Undone by a revert that was applied.")]
+    approval_rate: float | None
+    held_rate: float | None
+
+
+class OutcomesReply(WireModel):
+    """What became of applied changes, those applied last first."""
+
+    recommendations: list[Outcome]
+    cut: Annotated[bool, Field(description="Whether there are more than the 200 shown.")]
+    analyzers: list[AnalyzerOutcomes]
+
+
 class LoopHealthReply(WireModel):
     """How far the loop of a memory is."""
 
@@ -315,6 +365,9 @@ class LoopHealthReply(WireModel):
     next_due_at: Time | None
     namespaces: list[str]
     policy: PolicyStanding
+    unhandled_regressions: Annotated[
+        list[str], Field(description="Applied recommendations that did not hold and that nobody is asked to undo.")
+    ]
 
 
 class AuditBreak(WireModel):

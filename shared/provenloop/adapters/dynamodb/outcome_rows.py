@@ -1,0 +1,55 @@
+"""Reading what was planned, counted and measured of applied changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from provenloop.adapters.dynamodb import keys, table
+from provenloop.adapters.dynamodb.items import entity_of
+from provenloop.adapters.dynamodb.keys import Key, partition
+from provenloop.adapters.dynamodb.rows import Row
+from provenloop.domain.checkpoint import Checkpoint, Regression, Watch
+from provenloop.domain.names import MemoryId
+from provenloop.domain.recommendation import Recommendation
+
+
+class OutcomeRows:
+    """Implements ``services.outcome_port.OutcomeReader``; part of the store."""
+
+    _pause: table.Pause
+
+    def watches(self, memory: MemoryId) -> tuple[Watch, ...]:
+        """See ``OutcomeReader``."""
+        return tuple(row for row in _loop(memory, keys.WATCH_PREFIX) if isinstance(row, Watch))
+
+    def checkpoints(self, memory: MemoryId, recommendation: str) -> tuple[Checkpoint, ...]:
+        """See ``OutcomeReader``."""
+        return tuple(row for row in _loop(memory, keys.checkpoints_of(recommendation)) if isinstance(row, Checkpoint))
+
+    def all_checkpoints(self, memory: MemoryId) -> Iterator[Checkpoint]:
+        """See ``OutcomeReader``."""
+        return (row for row in _loop(memory, keys.CHECKPOINT_PREFIX) if isinstance(row, Checkpoint))
+
+    def planned(
+        self, memory: MemoryId, recommendation: str, horizon_ms: int
+    ) -> tuple[Recommendation | None, Checkpoint | None]:
+        """See ``OutcomeReader``."""
+        pk = partition(memory, "LOOP")
+        wanted = (Key(pk, keys.recommendation(recommendation)), Key(pk, keys.checkpoint(recommendation, horizon_ms)))
+        found = [entity_of(row) for row in table.get_many(wanted, self._pause)]
+        rec = next((row for row in found if isinstance(row, Recommendation)), None)
+        return rec, next((row for row in found if isinstance(row, Checkpoint)), None)
+
+    def regression(self, memory: MemoryId, recommendation: str) -> Regression | None:
+        """See ``OutcomeReader``."""
+        row = table.get(Key(partition(memory, "LOOP"), keys.regression(recommendation)))
+        found = entity_of(row) if row is not None else None
+        return found if isinstance(found, Regression) else None
+
+    def regressions(self, memory: MemoryId) -> tuple[Regression, ...]:
+        """See ``OutcomeReader``."""
+        return tuple(row for row in _loop(memory, keys.REGRESSION_PREFIX) if isinstance(row, Regression))
+
+
+def _loop(memory: MemoryId, prefix: str) -> Iterator[object]:
+    return map(entity_of, table.query(partition(memory, "LOOP"), Row.sk.startswith(prefix)))

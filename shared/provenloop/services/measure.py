@@ -1,0 +1,134 @@
+"""Measuring: each checkpoint once, over its own window, and once more where something came late.
+
+The verdict, what it means for the dedup key, and the record that a change did not hold are one transaction. It requires
+the pass's head and the recommendation as read: a pass that lost its lease measures nothing, and neither does one that
+an undo overtakes. A checkpoint that is found measured stays as it is, so a crash repeats nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from provenloop.domain.checkpoint import HORIZONS_MS, Checkpoint, Reading, Regression, Watch
+from provenloop.domain.commit import PassHead
+from provenloop.domain.errors import BusyError
+from provenloop.domain.names import MemoryId
+from provenloop.domain.recommendation import Metric, Recommendation
+from provenloop.domain.records import Due
+from provenloop.services.blame import blame_writes, due_of
+from provenloop.services.lease import LeaseLostError
+from provenloop.services.ports import Remove, Replace, Require, Store, Write, WriteRefusedError
+from provenloop.services.recurrence import reading_of
+
+_MAX_ROUNDS = 5
+
+
+@dataclass
+class Measuring:
+    """The measuring of one pass.
+
+    Args:
+        folds: gives the pass's head as it is now; every write requires its revision.
+        watches: by recommendation, with everything counted so far; those that are done with are taken out.
+    """
+
+    store: Store
+    memory: MemoryId
+    now: int
+    folds: Callable[[], PassHead]
+    watches: dict[str, Watch]
+    measured: int = 0
+    touched: dict[str, None] = field(default_factory=dict)
+
+    def measure(self, recommendation: str, horizon_ms: int) -> Due | None:
+        """Measure a checkpoint whose time has come, and those after it whose time has come too; when the next is due.
+
+        ``touched`` gains what a review of outcomes has to look at.
+
+        Raises:
+            LeaseLostError: another pass took over.
+            BusyError: decisions on it kept coming in between.
+        """
+        for horizon in HORIZONS_MS[HORIZONS_MS.index(horizon_ms) :]:
+            checkpoint, is_written = self._settled(recommendation, horizon, self._due_writes)
+            if checkpoint is None:
+                self.stop_watching(recommendation)
+                return None
+            self.measured += is_written
+            following = checkpoint.next()
+            if following is not None and following.due_at > self.now:
+                return due_of(following)
+        return None
+
+    def look_again(self, recommendation: str, horizon_ms: int) -> None:
+        """Bring a measured checkpoint up to date with what came late. Raises as :meth:`measure`."""
+        self._settled(recommendation, horizon_ms, self._late_writes)
+
+    def stop_watching(self, recommendation: str) -> None:
+        """Remove a watch that is done with; only a pass feeds one, and it must have its lease."""
+        watch = self.watches.get(recommendation)
+        if watch is not None:
+            self._is_written([Remove(watch)])
+
+    def _settled(
+        self, recommendation: str, horizon_ms: int, writes: Callable[[Recommendation, Metric, Checkpoint], list[Write]]
+    ) -> tuple[Checkpoint | None, bool]:
+        """The checkpoint as read, None of what is not applied, and whether there was something to write, which is
+        written now.
+        """
+        for _ in range(_MAX_ROUNDS):
+            rec, checkpoint = self.store.planned(self.memory, recommendation, horizon_ms)
+            self.touched[recommendation] = None
+            if rec is None or rec.status != "applied" or rec.metric is None or checkpoint is None:
+                return None, False
+            wanted = writes(rec, rec.metric, checkpoint)
+            if not wanted or self._is_written([Require(rec, expected=rec.rev), *wanted]):
+                return checkpoint, bool(wanted)
+        raise BusyError("decisions on one recommendation keep coming in")
+
+    def _due_writes(self, rec: Recommendation, metric: Metric, checkpoint: Checkpoint) -> list[Write]:
+        if checkpoint.verdict is not None:
+            return []
+        after = checkpoint.measured(metric, self._reading(rec, metric, checkpoint), self.now)
+        return [Replace(after, expected=checkpoint.rev), *self._meant(rec, after), *self._watch_done(rec, checkpoint)]
+
+    def _late_writes(self, rec: Recommendation, metric: Metric, checkpoint: Checkpoint) -> list[Write]:
+        if checkpoint.verdict is None:
+            return []
+        after = checkpoint.with_late(metric, self._reading(rec, metric, checkpoint), self.now)
+        if after.whole == checkpoint.whole:
+            return []
+        meant = self._meant(rec, after) if after.verdict != checkpoint.verdict else ()
+        return [Replace(after, expected=checkpoint.rev), *meant]
+
+    def _reading(self, rec: Recommendation, metric: Metric, checkpoint: Checkpoint) -> Reading:
+        watch = self.watches.get(rec.id)
+        return reading_of(self.store, self.memory, rec, metric, checkpoint, watch, self.now)
+
+    def _meant(self, rec: Recommendation, checkpoint: Checkpoint) -> Iterator[Write]:
+        """What a verdict changes beside the checkpoint."""
+        if checkpoint.verdict == "regressed":
+            yield from blame_writes(self.store, self.memory, rec, self.now)
+        elif checkpoint.verdict == "held" and checkpoint.horizon_ms != HORIZONS_MS[0]:
+            yield Remove(Regression(rec.id))
+
+    def _watch_done(self, rec: Recommendation, checkpoint: Checkpoint) -> Iterator[Write]:
+        """After the last horizon nothing is counted any more."""
+        watch = self.watches.get(rec.id)
+        if watch is not None and checkpoint.next() is None:
+            yield Remove(watch)
+
+    def _is_written(self, writes: list[Write]) -> bool:
+        """Whether the transaction came through; if not, what it found moved is to be read anew."""
+        head = self.folds()
+        try:
+            self.store.transact(self.memory, [Require(head, expected=head.rev), *writes], self.now)
+        except WriteRefusedError as refused:
+            if any(failure.index == 0 for failure in refused.failures):
+                raise LeaseLostError from refused
+            return False
+        for write in writes:
+            if isinstance(write, Remove) and isinstance(write.entity, Watch):
+                self.watches.pop(write.entity.recommendation, None)
+        return True

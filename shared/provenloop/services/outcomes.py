@@ -1,0 +1,111 @@
+"""What became of applied changes: the series of each, and how every analyzer's recommendations fared.
+
+Only what happened inside the memory is told, and nothing of why. Of fewer than ten cases a rate is not told either.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from provenloop.domain.checkpoint import Checkpoint, last_verdict
+from provenloop.domain.instants import format_instant
+from provenloop.domain.recommendation import Recommendation
+from provenloop.services.call import Call
+from provenloop.services.checkpoint_told import checkpoint_told, metric_told
+from provenloop.services.memories import require_heads
+from provenloop.services.ports import Store
+from provenloop.services.revert import REVERTED
+from provenloop.services.texts import Texts, refs_within, target_text
+
+MAX_SERIES = 200
+RATED_FROM = 10
+_COUNTED = (
+    "proposed", "approved", "rejected", "applied", "held", "regressed", "inconclusive", "rolled_back", "reverted",
+)  # fmt: skip
+
+Series = Mapping[str, Sequence[Checkpoint]]
+
+
+def outcomes(store: Store, call: Call) -> dict[str, Any]:
+    """The report of one memory.
+
+    Returns:
+        ``{recommendations: [{id, analyzer, status, namespace, target, applied_at, metric, verdict, series}], cut,
+        analyzers: [{analyzer, ...counts, approval_rate, held_rate}]}``: applied recommendations that are measured,
+        those applied last first, at most 200 (``cut`` tells that there are more), each with its checkpoints by horizon
+        and the verdict of the longest that tells something; counts of recommendations by analyzer, and rates (0..1) of
+        at least ten cases, else None.
+
+    Raises:
+        ScopeDeniedError, NotFoundError.
+    """
+    call.require("read")
+    require_heads(store, call.memory)
+    recs = list(store.all_recommendations(call.memory))
+    series: dict[str, list[Checkpoint]] = {}
+    for checkpoint in store.all_checkpoints(call.memory):
+        series.setdefault(checkpoint.recommendation, []).append(checkpoint)
+    measured = sorted((rec for rec in recs if rec.id in series), key=lambda rec: (-(rec.applied_at or 0), rec.id))
+    shown = measured[:MAX_SERIES]
+    texts = Texts(store, call.memory, (ref for rec in shown for ref in refs_within(rec.target.parts)), call.now)
+    return {
+        "recommendations": [_told(rec, series[rec.id], texts) for rec in shown],
+        "cut": len(measured) > MAX_SERIES,
+        "analyzers": list(_by_analyzer(recs, series)),
+    }
+
+
+def _told(rec: Recommendation, checkpoints: Sequence[Checkpoint], texts: Texts) -> dict[str, Any]:
+    target = {"scheme": rec.target.scheme, "parts": texts.joined(rec.target.parts)}
+    return {
+        "id": rec.id,
+        "analyzer": rec.analyzer,
+        "status": rec.status,
+        "namespace": rec.namespace,
+        "target": target_text(target),
+        "applied_at": None if rec.applied_at is None else format_instant(rec.applied_at),
+        "metric": metric_told(rec.metric),
+        "verdict": _verdict(checkpoints),
+        "series": [checkpoint_told(row) for row in sorted(checkpoints, key=lambda row: row.horizon_ms)],
+    }
+
+
+def _verdict(checkpoints: Sequence[Checkpoint]) -> str | None:
+    last = last_verdict(checkpoints)
+    return last.verdict if last is not None else None
+
+
+def _by_analyzer(recs: Sequence[Recommendation], series: Series) -> Iterator[dict[str, Any]]:
+    counts: dict[str, Counter[str]] = {}
+    for rec in recs:
+        counts.setdefault(rec.analyzer, Counter()).update(_cases(rec, series.get(rec.id, ())))
+    for analyzer, found in sorted(counts.items()):
+        decided, told = found["approved"] + found["rejected"], found["held"] + found["regressed"]
+        yield {
+            "analyzer": analyzer,
+            **{name: found[name] for name in _COUNTED},
+            "approval_rate": _rate(found["approved"], decided),
+            "held_rate": _rate(found["held"], told),
+        }
+
+
+def _cases(rec: Recommendation, checkpoints: Sequence[Checkpoint]) -> Iterator[str]:
+    """What one recommendation counts as."""
+    yield "proposed"
+    if rec.approval is not None and rec.status != "rejected":
+        yield "approved"
+    if rec.status == "rejected":
+        yield "rejected"
+    if rec.applied_at is not None:
+        yield "applied"
+    if rec.status == "rolled_back":
+        yield "reverted" if rec.reason == REVERTED else "rolled_back"
+    verdict = _verdict(checkpoints)
+    if verdict is not None:
+        yield verdict
+
+
+def _rate(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole >= RATED_FROM else None
