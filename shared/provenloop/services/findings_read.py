@@ -12,7 +12,7 @@ from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.grain import Grain
 from provenloop.domain.instants import format_instant
 from provenloop.domain.lifecycle import OPEN, STATUSES, Status, steps_from
-from provenloop.domain.recommendation import SEVERITIES, family_of
+from provenloop.domain.recommendation import SEVERITIES, Recommendation, family_of
 from provenloop.domain.visible import visible
 from provenloop.services.audit_trail import entry_told
 from provenloop.services.call import Call
