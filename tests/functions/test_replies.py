@@ -50,6 +50,9 @@ def test_every_operation_answers_as_promised(api: Api) -> None:
     lesson, conflict = asked(api, "list_recommendations")["recommendations"]
     at_lesson, at_conflict = ({**MEMORY, "id": row["id"]} for row in (lesson, conflict))
     asked(api, "show_recommendation", at_lesson)
+    asked(api, "snooze", at_lesson, {**BECAUSE, "until": NOW + 86_400_000})
+    asked(api, "show_recommendation", at_lesson)
+    asked(api, "wake", at_lesson, BECAUSE)
     asked(api, "approve", at_lesson, BECAUSE)
     asked(api, "apply", at_lesson, BECAUSE)
     asked(api, "show_recommendation", at_lesson)
@@ -76,6 +79,44 @@ def test_every_operation_answers_as_promised(api: Api) -> None:
 def test_a_rejection_answers_as_promised(api: Api) -> None:
     row = api.find()[0]
     asked(api, "reject", {**MEMORY, "id": row["id"]}, BECAUSE)
+
+
+def test_an_acknowledgement_and_a_batch_answer_as_promised(api: Api) -> None:
+    api.done("create_memory")
+    stalled = {**SKILL, "proficiency": 0.1, "practice_count": 9}
+    api.done("record_events", body={"events": [*CALLS, *VALUES, stalled]})
+    api.done("run_pass", body={})
+    by_analyzer = {row["analyzer"]: row["id"] for row in api.done("list_recommendations")["recommendations"]}
+    advice = by_analyzer.pop("loop.skill_stall/1")
+    asked(api, "acknowledge", {**MEMORY, "id": advice}, BECAUSE)
+    listed = [*by_analyzer.values(), advice]
+    for action, decided in (("approve", 2), ("reject", 2)):
+        answer = asked(api, "batch_review", body={"ids": listed, "action": action, **BECAUSE})
+        assert (answer["decided"], answer["refused"]) == (decided, 1)
+        assert answer["results"][-1]["error"]["code"] == "PVL-E020"
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "field"),
+    [
+        ("snooze", {}, "until"),
+        ("snooze", {"until": "tomorrow"}, "until"),
+        ("snooze", {"until": NOW - 1}, "until"),
+        ("snooze", {"until": NOW + 91 * 86_400_000}, "until"),
+        ("batch_review", {"ids": ["a"], "action": "apply"}, "action"),
+        ("batch_review", {"ids": ["a"]}, "action"),
+        ("batch_review", {"ids": "a", "action": "reject"}, "ids"),
+        ("batch_review", {"ids": [], "action": "reject"}, "ids"),
+        ("batch_review", {"ids": ["a", "a"], "action": "reject"}, "ids[1]"),
+        ("batch_review", {"ids": ["a"], "action": "reject", "all": True}, "all"),
+    ],
+)
+def test_a_decision_that_says_too_little_is_refused_by_name(
+    api: Api, name: str, body: dict[str, Any], field: str
+) -> None:
+    row = api.find()[0]
+    response = api.call(name, {**MEMORY, "id": row["id"]}, {**BECAUSE, **body})
+    assert (*api.refused(response), response.json()["field"]) == (400, "PVL-E011", field)
 
 
 def test_the_audit_trail_is_one_json_text_a_line(api: Api) -> None:

@@ -105,7 +105,7 @@ def _use_everything(stack: LocalStack) -> None:
         minted = _ok(admin.post("/v1/tokens", json=wanted))
         _decide(admin, "demo", "approve-and-apply", "rollback")
         with patch.object(EventBridgeBus, "send", lambda _bus, _events: frozenset()):
-            _decide(admin, "scheduled", "approve", "reject")
+            _decide(admin, "scheduled", "snooze", "wake", "approve", "reject")
         _forget(admin)
         _forget_much(stack, admin)
         _review(stack, admin)
@@ -171,7 +171,8 @@ def _decide(admin: httpx.Client, memory: str, *actions: str) -> None:
     for action in actions:
         for _ in range(2):
             headers = {"idempotency-key": f"{memory}-{action}"}
-            _ok(admin.post(f"{queue}/{pending['id']}/{action}", json={"because": "agreed"}, headers=headers))
+            body = {"because": "agreed", **({"until": NOW_MS + DAY_MS} if action == "snooze" else {})}
+            _ok(admin.post(f"{queue}/{pending['id']}/{action}", json=body, headers=headers))
 
 
 def _forget(admin: httpx.Client) -> None:
@@ -246,6 +247,10 @@ def _look_everywhere(admin: httpx.Client, stack: LocalStack) -> None:
     ran = _ok(admin.post(f"{memory}/loop/run", json={"full_sweep": True}))
     assert ran["analyzers_skipped"] == []
     _ok(admin.get(f"{memory}/loop/analyzers"))
+    pending = _ok(admin.get(f"{memory}/loop/recommendations?analyzer=loop.skill_stall"))["recommendations"]
+    listed = {"ids": [row["id"] for row in pending], "action": "acknowledge", "because": "trained it"}
+    decided = _ok(admin.post(f"{memory}/loop/recommendations/batch-review", json=listed))["decided"]
+    assert decided == len(pending) > 0
 
 
 def _hand_out(stack: LocalStack, admin: httpx.Client) -> None:

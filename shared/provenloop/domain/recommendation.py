@@ -99,7 +99,8 @@ class Approval:
 class Recommendation:
     """A stored recommendation. ``rev`` moves with every write, ``revision`` only when it says something new.
 
-    ``held_back`` says why it was not applied by itself, where the host policy grants that to its analyzer.
+    ``snoozed_until`` (epoch ms) is when a snoozed one waits again. ``held_back`` says why it was not applied by itself,
+    where the host policy grants that to its analyzer.
     ``reviews`` counts the workflows that were started to have it reviewed.
     """
 
@@ -139,6 +140,7 @@ class Recommendation:
     guidance: str | None = None
     held_back: str | None = None
     reviews: int = 0
+    snoozed_until: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,12 @@ from provenloop.entry.models.forget import EraseRequest, ForgetRequest
 from provenloop.entry.models.loop import (
     ApplyRequest,
     ApproveRequest,
+    BatchReviewRequest,
     ConfigRequest,
     DecisionRequest,
     RollbackRequest,
     RunRequest,
+    SnoozeRequest,
 )
 from provenloop.entry.models.paths import (
     AuditExportQuery,
@@ -175,6 +177,22 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "request_review", "loop_api", "POST", f"{RECOMMENDATION}/request-review", ("review",),
         "Have a pending recommendation reviewed: reviewers are told of it, and reminded.", "ReviewReply",
+    ),
+    Operation(
+        "acknowledge", "loop_api", "POST", f"{RECOMMENDATION}/acknowledge", ("review",),
+        "Close advice that was followed; its finding stays quiet for 30 days.", "RejectedReply", DecisionRequest,
+    ),
+    Operation(
+        "snooze", "loop_api", "POST", f"{RECOMMENDATION}/snooze", ("review",),
+        "Put a recommendation off, for at most 90 days.", "SnoozedReply", SnoozeRequest,
+    ),
+    Operation(
+        "wake", "loop_api", "POST", f"{RECOMMENDATION}/wake", ("review",),
+        "Let a snoozed recommendation wait again before its time.", "DecisionReply", DecisionRequest,
+    ),
+    Operation(
+        "batch_review", "loop_api", "POST", f"{MEMORY}/loop/recommendations/batch-review", ("review",),
+        "Decide the same about each of up to 50 listed recommendations.", "BatchReviewReply", BatchReviewRequest,
     ),
     Operation(
         "show_run", "loop_api", "GET", f"{MEMORY}/loop/runs/{{run}}", ("read",),

@@ -140,6 +140,7 @@ def _run(work: Pass, heads: Heads, settings: Sequence[Setting]) -> dict[str, Any
     examining = _examining(work, heads, folding, watches)
     measuring = Measuring(store, call.memory, call.now, lambda: folding.folds, watches)
     due = measure_due(measuring, due, folding.entries, examining)
+    examining.wake(due)
     _look_at_new(settings, folding, due, examining, measuring.touched)
     folding.folds = sweep(store, call.memory, folding.folds, settings, examining)
     examining.expire(due)

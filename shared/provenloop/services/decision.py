@@ -103,7 +103,8 @@ def transition(
         note=note,
         effects={"revision": rec.revision, "severity": rec.severity, **effects},
     )
-    return replace(rec, status=after, updated_at=call.now, chain=head_after(entry)), entry, note
+    moved = replace(rec, status=after, updated_at=call.now, snoozed_until=None, chain=head_after(entry))
+    return moved, entry, note
 
 
 def decide(store: Store, call: Call, route: str, build: Callable[[], Decision]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from provenloop.analyzers.contract import Source, View
 from provenloop.domain.errors import LoopError
 from provenloop.domain.records import Due
-from provenloop.services.findings import DUE_EXPIRY, DUE_GROUP, Findings, group_ref
+from provenloop.services.findings import DUE_EXPIRY, DUE_GROUP, DUE_WAKE, Findings, group_ref
 from provenloop.services.groups import Groups, aged_grain, source_of
 from provenloop.services.pass_settings import Setting
 from provenloop.services.views import Views
@@ -110,13 +110,20 @@ class Examining:
 
     def expire(self, due: Iterable[Due]) -> None:
         """Let age out whatever is old enough. What cannot be settled now is tried again soon."""
+        self._take(due, DUE_EXPIRY, self.findings.expire)
+
+    def wake(self, due: Iterable[Due]) -> None:
+        """Let wait again whatever was snoozed until now."""
+        self._take(due, DUE_WAKE, self.findings.wake)
+
+    def _take(self, due: Iterable[Due], what: str, step: Callable[[str], None]) -> None:
         for row in due:
-            if row.what == DUE_EXPIRY:
+            if row.what == what:
                 try:
-                    self.findings.expire(row.ref)
+                    step(row.ref)
                 except LoopError as error:
-                    self.report("expiry", error)
-                    self.planted[Due(self._now + RETRY_MS, DUE_EXPIRY, row.ref)] = None
+                    self.report(what, error)
+                    self.planted[Due(self._now + RETRY_MS, what, row.ref)] = None
 
     def report(self, what: str, error: LoopError) -> None:
         """Say that a part of the pass failed, once for each reason."""

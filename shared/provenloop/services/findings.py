@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from provenloop.analyzers.contract import AppliedMark, Examination, Marks, View
 from provenloop.domain.address import Addresses
-from provenloop.domain.audit import engine_author, head_after, next_entry
+from provenloop.domain.audit import AuditEntry, engine_author, head_after, next_entry
 from provenloop.domain.checkpoint import Watch
 from provenloop.domain.commit import PassHead
 from provenloop.domain.cooldown import ACKNOWLEDGED_MS
@@ -28,14 +29,15 @@ from provenloop.domain.recommendation import (
 )
 from provenloop.domain.records import Due
 from provenloop.services.drafts import has_moved, is_quiet, refreshed, says_something_new, stamp
-from provenloop.services.lease import LeaseLostError
+from provenloop.services.lease import LeaseLostError, is_lost
 from provenloop.services.outbox import audited
 from provenloop.services.pass_settings import Setting
-from provenloop.services.ports import Failure, Put, Replace, Require, Store, Write, WriteRefusedError
+from provenloop.services.ports import Put, Replace, Require, Store, Write, WriteRefusedError
 from provenloop.services.waiting import told
 
 _MAX_ROUNDS = 5
 DUE_EXPIRY = "expiry"
+DUE_WAKE = "wake"
 DUE_GROUP = "group"
 
 
@@ -52,7 +54,7 @@ class Findings:
         folds: gives the pass's head as it is now; every write requires its revision.
         watches: by recommendation, with everything counted so far.
 
-    ``waiting`` are the recommendations that were settled and that the host policy has something to say about.
+    ``waiting`` are those settled about which the host policy has something to say.
     """
 
     store: Store
@@ -80,7 +82,7 @@ class Findings:
             except WriteRefusedError as refused:
                 # What was stored before the collision stays counted; the rest is looked at again.
                 self.counts.update({name: before[name] - self.counts[name] for name in ("deduped", "suppressed")})
-                if any(_is_head(failure) for failure in refused.failures):
+                if is_lost(refused):
                     raise LeaseLostError from refused
         raise BusyError("decisions on the same findings keep coming in")
 
@@ -200,55 +202,71 @@ class Findings:
             reason=reason,
             approval=None,
         )
-        entry = next_entry(
-            rec.chain,
-            subject=rec.id,
-            before=rec.status,
-            after=status,
-            by=engine_author(rec.creators[0]),
-            at=self.now,
-            effects={"revision": revised.revision, "proposal": revised.proposal_digest, "reason": reason,
-                     "severity": revised.severity},
-        )  # fmt: skip
+        effects = {"revision": revised.revision, "proposal": revised.proposal_digest, "reason": reason,
+                   "severity": revised.severity}  # fmt: skip
+        entry = self._entry(rec, status, effects)
         revised = replace(revised, chain=head_after(entry))
         waiting = told(self.store, self.memory, rec, revised)
         self._write([Replace(revised, expected=rec.rev), *audited(entry), *self._new_expiry(rec), *waiting])
         self.counts["refreshed"] += 1
 
     def expire(self, rec_id: str) -> None:
-        """Let a recommendation age out, unless it was decided or refreshed meanwhile.
+        """Let a recommendation age out, unless it was decided or refreshed meanwhile; raises as :meth:`settle`."""
+        self._insist(rec_id, self._expire)
 
-        Raises:
-            LeaseLostError: another pass took over.
-            BusyError: decisions on it kept coming in between.
-        """
+    def _expire(self, rec: Recommendation) -> None:
+        if rec.status not in OPEN or rec.expires_at > self.now:
+            return
+        key = self.store.finding_key(self.memory, rec.family, rec.group, rec.dedup_key)
+        if key is None:
+            raise IntegrityError("a recommendation's dedup key is missing")
+        self._close(rec, replace(key, cooldown_until=self.now + ACKNOWLEDGED_MS), "aged")
+
+    def wake(self, rec_id: str) -> None:
+        """Let a snoozed recommendation wait again, once its time has come; raises as :meth:`settle`."""
+        self._insist(rec_id, self._wake)
+
+    def _wake(self, rec: Recommendation) -> None:
+        if rec.status != "snoozed" or rec.snoozed_until is None or rec.snoozed_until > self.now:
+            return
+        require_step(rec.status, "pending", "engine")
+        entry = self._entry(rec, "pending", {"revision": rec.revision, "reason": "woken"})
+        awake = replace(
+            rec, status="pending", snoozed_until=None, updated_at=self.now, chain=head_after(entry), rev=rec.rev + 1,
+            expires_at=max(rec.expires_at, expiry_of(self.now)),
+        )  # fmt: skip
+        writes: list[Write] = [Replace(awake, expected=rec.rev), *audited(entry), *self._new_expiry(rec)]
+        self._write(writes + told(self.store, self.memory, rec, awake))
+
+    def _insist(self, rec_id: str, step: Callable[[Recommendation], None]) -> None:
+        """Take a step with a recommendation as it is, again where a decision came in between."""
         for _ in range(_MAX_ROUNDS):
             rec = self.store.recommendations(self.memory, [rec_id]).get(rec_id)
-            if rec is None or rec.status not in OPEN or rec.expires_at > self.now:
-                return
-            key = self.store.finding_key(self.memory, rec.family, rec.group, rec.dedup_key)
-            if key is None:
-                raise IntegrityError("a recommendation's dedup key is missing")
             try:
-                self._close(rec, replace(key, cooldown_until=self.now + ACKNOWLEDGED_MS), "aged")
+                if rec is not None:
+                    step(rec)
             except WriteRefusedError as refused:
-                if any(_is_head(failure) for failure in refused.failures):
+                if is_lost(refused):
                     raise LeaseLostError from refused
             else:
                 return
         raise BusyError("decisions on one finding keep coming in")
 
-    def _close(self, rec: Recommendation, key: FindingKey, reason: str) -> None:
-        require_step(rec.status, "expired", "engine")
-        entry = next_entry(
+    def _entry(self, rec: Recommendation, after: Status, effects: Mapping[str, Any]) -> AuditEntry:
+        """The audit entry of a step that the engine takes."""
+        return next_entry(
             rec.chain,
             subject=rec.id,
             before=rec.status,
-            after="expired",
+            after=after,
             by=engine_author(rec.creators[0]),
             at=self.now,
-            effects={"reason": reason},
+            effects=effects,
         )
+
+    def _close(self, rec: Recommendation, key: FindingKey, reason: str) -> None:
+        require_step(rec.status, "expired", "engine")
+        entry = self._entry(rec, "expired", {"reason": reason})
         closed = replace(
             rec, status="expired", reason=reason, updated_at=self.now, rev=rec.rev + 1, chain=head_after(entry)
         )
@@ -256,13 +274,10 @@ class Findings:
         writes: list[Write] = [Replace(closed, expected=rec.rev), Replace(freed, expected=key.rev), *audited(entry)]
         writes += told(self.store, self.memory, rec, closed)
         if freed.cooldown_until is not None and freed.cooldown_until > self.now:
-            writes += self._plant(Due(freed.cooldown_until, DUE_GROUP, group_ref(rec.family, rec.group)))
+            due = Due(freed.cooldown_until, DUE_GROUP, group_ref(rec.family, rec.group))
+            writes += [] if self.store.due_present(self.memory, [due]) else [Put(due)]
         self._write(writes)
         self.counts["expired"] += 1
-
-    def _plant(self, due: Due) -> list[Write]:
-        """Declare an instant, unless another finding of its group has."""
-        return [] if self.store.due_present(self.memory, [due]) else [Put(due)]
 
     def _write(self, writes: list[Write]) -> None:
         self._keys.clear()
@@ -278,7 +293,3 @@ def _examine(setting: Setting, view: View, now: int, marks: Marks) -> Examinatio
         raise
     except Exception as error:
         raise AnalyzerError(f"{setting.analyzer.manifest.id} failed") from error
-
-
-def _is_head(failure: Failure) -> bool:
-    return isinstance(failure.write, Require) and isinstance(failure.write.entity, PassHead)

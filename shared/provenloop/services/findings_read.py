@@ -135,6 +135,7 @@ def described(store: Store, call: Call, rec: Recommendation) -> dict[str, Any]:
         "evidence": list(rec.evidence),
         "metric": metric_told(rec.metric),
         "applied_at": _time(rec.applied_at),
+        "snoozed_until": _time(rec.snoozed_until),
         "checkpoints": [checkpoint_told(checkpoint) for checkpoint in store.checkpoints(call.memory, rec.id)],
     }
 

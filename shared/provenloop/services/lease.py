@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from provenloop.domain.commit import PassHead
 from provenloop.domain.names import MemoryId
-from provenloop.services.ports import Replace, Store, WriteRefusedError
+from provenloop.services.ports import Replace, Require, Store, WriteRefusedError
 
 LEASE_MS = 180_000
 
@@ -22,6 +22,14 @@ class LeaseLostError(Exception):
 def is_leased(folds: PassHead, now: int) -> bool:
     """Whether a pass is at work, or died less than a lease ago."""
     return folds.lease_owner is not None and folds.lease_until > now
+
+
+def is_lost(refused: WriteRefusedError) -> bool:
+    """Whether a write of a pass was refused because another pass has taken over."""
+    return any(
+        isinstance(failure.write, Require) and isinstance(failure.write.entity, PassHead)
+        for failure in refused.failures
+    )
 
 
 def take_lease(store: Store, memory: MemoryId, folds: PassHead, owner: str, now: int) -> PassHead | None:

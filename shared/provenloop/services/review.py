@@ -1,4 +1,4 @@
-"""Review: approve and reject. Approving changes a status; it changes nothing in the memory."""
+"""Review: approve, reject, acknowledge. All of them change a status; none changes anything in the memory."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 from provenloop.domain.audit import AuditEntry
 from provenloop.domain.commit import TimerHead
-from provenloop.domain.cooldown import cooldown_ms
-from provenloop.domain.errors import IntegrityError
+from provenloop.domain.cooldown import ACKNOWLEDGED_MS, cooldown_ms
+from provenloop.domain.errors import IntegrityError, InvalidInputError
 from provenloop.domain.instants import format_instant
-from provenloop.domain.lifecycle import require_step
+from provenloop.domain.lifecycle import Status, require_step
 from provenloop.domain.recommendation import Approval, FindingKey, Recommendation
 from provenloop.domain.records import Due
 from provenloop.services.call import Call
@@ -106,27 +106,63 @@ def reject(
     return decide(store, call, f"reject/{prefix}", build)
 
 
-def struck(key: FindingKey, rec: Recommendation, status: Any, until: int) -> FindingKey:
-    """The dedup key after a strike: quiet until then, and free, unless a later recommendation of it is open."""
+def acknowledge(
+    store: Store, call: Call, prefix: str, because: str, *, proposal_digest: str | None = None
+) -> dict[str, Any]:
+    """Close a piece of advice that was followed in the host. Its dedup key is quiet for 30 days; it is no strike.
+
+    Returns:
+        As :func:`reject`.
+
+    Raises:
+        As :func:`reject`; InvalidInputError also where there is a change to apply.
+    """
+    call.require("review")
+    reason = require_because(because)
+
+    def build() -> Decision:
+        rec = find_recommendation(store, call, prefix)
+        require_step(rec.status, "acknowledged", "reviewer")
+        if rec.proposal.is_applicable:
+            raise InvalidInputError("only advice is acknowledged: approve or reject a change", field="id")
+        require_seen(rec, proposal_digest)
+        key = require_key(store.finding_key(call.memory, rec.family, rec.group, rec.dedup_key))
+        until = call.now + ACKNOWLEDGED_MS
+        closed, entry, note = transition(call, rec, "acknowledged", reason, {})
+        quiet = replace(freed(key, rec, "acknowledged"), cooldown_until=until)
+        writes: list[Write] = [Replace(bumped(closed), expected=rec.rev), *audited(entry, note)]
+        writes.append(Replace(quiet, expected=key.rev))
+        writes += told(store, call.memory, rec, closed)
+        writes += plant(store, call, Due(until, DUE_GROUP, group_ref(rec.family, rec.group)))
+        return Decision(writes, {**reply_of(closed, entry), "cooldown_until": format_instant(until)})
+
+    return decide(store, call, f"acknowledge/{prefix}", build)
+
+
+def struck(key: FindingKey, rec: Recommendation, status: Status, until: int) -> FindingKey:
+    """The dedup key after a strike: free, and quiet until then."""
     return replace(
-        key,
-        open_id=None if key.open_id == rec.id else key.open_id,
-        last_id=rec.id,
-        last_status=status,
+        freed(key, rec, status),
         strikes=key.strikes + 1,
         cooldown_until=until,
         silenced_count=rec.count,
         silenced_severity=rec.severity,
-        rev=key.rev + 1,
     )
 
 
-def plant(store: Store, call: Call, due: Due) -> list[Write]:
-    """Declare an instant from outside a pass: the row, and the memory's timer where that was later."""
-    writes: list[Write] = [] if store.due_present(call.memory, [due]) else [Put(due)]
-    timer = require_heads(store, call.memory).timer
-    if timer.due_at is None or timer.due_at > due.due_at:
-        writes.append(Replace(TimerHead(timer.rev + 1, due.due_at), expected=timer.rev))
+def freed(key: FindingKey, rec: Recommendation, status: Status) -> FindingKey:
+    """The dedup key once a recommendation of it is closed: free, unless a later one of it is open."""
+    open_id = None if key.open_id == rec.id else key.open_id
+    return replace(key, open_id=open_id, last_id=rec.id, last_status=status, rev=key.rev + 1)
+
+
+def plant(store: Store, call: Call, *dues: Due) -> list[Write]:
+    """Declare instants from outside a pass: the rows, and the memory's timer where that was later."""
+    present = store.due_present(call.memory, dues)
+    writes: list[Write] = [Put(due) for due in dues if due not in present]
+    timer, first = require_heads(store, call.memory).timer, min(due.due_at for due in dues)
+    if timer.due_at is None or timer.due_at > first:
+        writes.append(Replace(TimerHead(timer.rev + 1, first), expected=timer.rev))
     return writes
 
 

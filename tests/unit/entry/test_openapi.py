@@ -104,9 +104,11 @@ def test_decisions_and_administration_read_the_token_afresh() -> None:
     for known in OPERATIONS:
         assert known.is_fresh == any(scope in FRESH_SCOPES for scope in known.scopes)
     assert {known.name for known in OPERATIONS if known.is_fresh} == {
+        "acknowledge",
         "apply",
         "approve",
         "approve_and_apply",
+        "batch_review",
         "configure",
         "create_memory",
         "delete_memory",
@@ -119,5 +121,7 @@ def test_decisions_and_administration_read_the_token_afresh() -> None:
         "request_review",
         "revoke_token",
         "roll_back",
+        "snooze",
+        "wake",
         "show_job",
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import provenloop
@@ -10,7 +11,13 @@ from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.instants import format_instant
 from provenloop.domain.records import MemoryRecord
 from provenloop.entry.models.access import TokenRequest
-from provenloop.entry.models.loop import ApproveRequest, ConfigRequest, DecisionRequest
+from provenloop.entry.models.loop import (
+    ApproveRequest,
+    BatchReviewRequest,
+    ConfigRequest,
+    DecisionRequest,
+    SnoozeRequest,
+)
 from provenloop.entry.models.paths import (
     AuditExportQuery,
     AuditQuery,
@@ -38,10 +45,12 @@ from provenloop.services import (
     telemetry_read,
     tokens,
 )
+from provenloop.services import batch_review as batch
 from provenloop.services import configure as configuring
 from provenloop.services import policy as host_policy
 from provenloop.services import recall as recall_service
 from provenloop.services import revoke_token as revoking
+from provenloop.services import snooze as snoozing
 from provenloop.services.audit_export import Span, export_page
 from provenloop.services.configure import ConfigChange
 from provenloop.services.record_use import Telemetry
@@ -188,6 +197,29 @@ def request_review(request: Request) -> Reply:
     wiring = request.wiring
     answer = start_review.request_review(wiring.store, wiring.reviews, request.call, request.need("id"))
     count("ReviewsStarted", int(answer["started"]))
+    return json_reply(answer)
+
+
+def acknowledge(request: Request) -> Reply:
+    """Close advice that was followed."""
+    return _decided(request, review.acknowledge)
+
+
+def snooze(request: Request) -> Reply:
+    """Put a recommendation off."""
+    return _decided(request, partial(snoozing.snooze, until=request.body_as(SnoozeRequest).until))
+
+
+def wake(request: Request) -> Reply:
+    """Let a snoozed recommendation wait again."""
+    return _decided(request, snoozing.wake)
+
+
+def batch_review(request: Request) -> Reply:
+    """Decide about several recommendations."""
+    body = request.body_as(BatchReviewRequest)
+    answer = batch.batch_review(request.wiring.store, request.call, body.ids, body.action, body.because)
+    count("Decisions", answer["decided"])
     return json_reply(answer)
 
 

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from provenloop.domain.recommendation import Severity
-from provenloop.entry.models.fields import Because, Digest, Line, Namespace, WireModel
+from provenloop.entry.models.fields import Because, Digest, Instant, Line, Namespace, WireModel
+from provenloop.services.batch_review import MAX_IDS, BatchAction
 
 _Count = Annotated[int | None, Field(ge=0, le=1_000_000_000)]
 
@@ -40,7 +41,7 @@ class ConfigRequest(WireModel):
 
 
 class DecisionRequest(WireModel):
-    """Approve or reject, with the written reason."""
+    """A decision, with the written reason."""
 
     because: Because
     proposal_digest: Annotated[
@@ -59,6 +60,20 @@ class ApproveRequest(DecisionRequest):
     allow_destructive: Annotated[
         bool, Field(description="Says that a removal is wanted; only with then_apply, and needs admin as well.")
     ] = False
+
+
+class SnoozeRequest(DecisionRequest):
+    """Put off until an instant, at most 90 days from now."""
+
+    until: Instant
+
+
+class BatchReviewRequest(WireModel):
+    """One decision about each of the listed recommendations."""
+
+    ids: Annotated[list[Line], Field(min_length=1, max_length=MAX_IDS, description="Ids or prefixes, none twice.")]
+    action: BatchAction
+    because: Because
 
 
 class ApplyRequest(DecisionRequest):

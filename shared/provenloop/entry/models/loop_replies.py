@@ -12,6 +12,7 @@ from provenloop.domain.policy import PolicyState, TargetClass, TelemetryMode
 from provenloop.domain.proposal import OperationName
 from provenloop.domain.recommendation import Severity
 from provenloop.entry.models.fields import Time, WireModel
+from provenloop.services.batch_review import BatchAction
 
 
 class Skip(WireModel):
@@ -158,6 +159,7 @@ class RecommendationReply(QueueRow):
     parameters: dict[str, Any]
     count_at_revision: int
     applied_at: Time | None
+    snoozed_until: Time | None
     earlier: Annotated[str | None, Field(description="The recommendation of this finding before this one.")]
     reason: str | None
     guidance: str | None
@@ -192,9 +194,40 @@ class ReviewReply(WireModel):
 
 
 class RejectedReply(DecisionReply):
-    """A rejection: the finding stays quiet until then."""
+    """A rejection or an acknowledgement: the finding stays quiet until then."""
 
     cooldown_until: Time
+
+
+class SnoozedReply(DecisionReply):
+    """A finding that was put off until then."""
+
+    snoozed_until: Time
+
+
+class Refusal(WireModel):
+    """Why one decision of several was refused, as its problem details would say."""
+
+    code: str
+    detail: str
+    field: str | None
+
+
+class ReviewedOne(WireModel):
+    """What became of one listed recommendation. ``id`` is as it was given."""
+
+    id: str
+    decision: RejectedReply | DecisionReply | None
+    error: Refusal | None
+
+
+class BatchReviewReply(WireModel):
+    """What became of each listed recommendation, in the order of the list."""
+
+    action: BatchAction
+    decided: int
+    refused: int
+    results: list[ReviewedOne]
 
 
 class AppliedReply(DecisionReply):
