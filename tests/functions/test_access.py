@@ -20,12 +20,13 @@ from tests.functions.requests import ADDRESS, ADMIN, NOTE, NOW
 PROTECTED = [known for known in OPERATIONS if known.scopes]
 OF_A_MEMORY = [known for known in PROTECTED if known.names_memory]
 PATH = {"memory": "support", "address": ADDRESS, "namespace": "shared", "subject": "s", "id": "aaaa", "run": "r"}
+DECISIONS = ("approve", "reject", "apply", "approve_and_apply", "roll_back")
 BODIES: dict[str, dict[str, Any]] = {
     "record_events": {"events": [NOTE]},
     "configure": {"passes_enabled": True},
     "forget": {"address": ADDRESS, "because": "x"},
     "mint_token": {"label": "x", "kind": "agent", "memories": "*", "scopes": ["read"]},
-    **{name: {"because": "x"} for name in ("approve", "reject", "apply", "approve_and_apply", "roll_back")},
+    **{name: {"because": "x"} for name in (*DECISIONS, "delete_memory")},
 }
 QUERIES = {"recall": {"subject": "s"}, "show_history": {"address": ADDRESS}}
 UNAUTHENTICATED = (401, "PVL-E025")

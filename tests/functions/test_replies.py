@@ -71,9 +71,12 @@ def test_every_operation_answers_as_promised(api: Api) -> None:
     asked(api, "show_outcomes")
     forgotten = {"address": kinds["events"][0]["address"], **BECAUSE}
     assert [asked(api, "forget", body=forgotten)["forgotten"] for _ in range(2)] == [1, 0]
+    asked(api, "forget", body={"namespace": "shared", "subject": "checkout", "dry_run": True})
     asked(api, "show_grain", {**MEMORY, "address": forgotten["address"]})
     asked(api, "show_history", query={"address": forgotten["address"]})
     assert asked(api, "verify_audit")["ok"] is True
+    job = asked(api, "delete_memory", body=BECAUSE)["job"]
+    asked(api, "show_job", {**MEMORY, "job": job})
 
 
 def test_a_rejection_answers_as_promised(api: Api) -> None:
