@@ -9,6 +9,7 @@ after it, since moto answers whoever asks.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -26,6 +27,8 @@ from provenloop.entry.local.triggers import BusRule, bus_rules
 from provenloop.entry.local.workflows import StateMachine, state_machines, topics
 
 _MS_PER_S = 1_000
+_STOP_TRIES = 200
+_STOP_PAUSE_S = 0.005
 
 
 class LocalAws:
@@ -199,7 +202,18 @@ class LocalAws:
         for machine in states.list_state_machines()["stateMachines"]:
             running = states.list_executions(stateMachineArn=machine["stateMachineArn"], statusFilter="RUNNING")
             for execution in running["executions"]:
-                states.stop_execution(executionArn=execution["executionArn"])
+                self._end(execution["executionArn"])
+
+    def _end(self, execution_arn: str) -> None:
+        """Stop an execution; the emulator fails where its thread has only just been made, and has nothing to stop."""
+        pause = threading.Event()
+        for _ in range(_STOP_TRIES):
+            try:
+                self.client("stepfunctions").stop_execution(executionArn=execution_arn)
+            except AttributeError:
+                pause.wait(_STOP_PAUSE_S)
+            else:
+                return
 
     def _create_secret(self, secret: Secret) -> None:
         value = self._secret_value if secret.key is None else json.dumps({secret.key: self._secret_value})
