@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from provenloop.domain.errors import (
     StaleDecisionError,
 )
 from provenloop.domain.lifecycle import OPEN, STATUSES, STEPS, Status
+from provenloop.domain.waiting import Wait
 from provenloop.services import review, snooze
 from provenloop.services.audit_export import export_page
 from provenloop.services.batch_review import MAX_IDS, BatchAction, batch_review
@@ -211,6 +213,18 @@ def test_a_request_sent_again_is_answered_again(office: tuple[Desk, str]) -> Non
     ]
     assert answers[0] == answers[1]
     assert len(steps(desk, advice)) == 2
+
+
+@pytest.mark.parametrize(("decide", "outcome"), [(acknowledge, "acknowledged"), (put_off, "snoozed")])
+def test_a_review_that_waits_for_it_is_told_in_the_same_transaction(
+    office: tuple[Desk, str], decide: Callable[..., Any], outcome: str
+) -> None:
+    desk, advice = office
+    rec = desk.recommendation(advice)
+    desk.plant(replace(rec, reviews=1), Wait(advice, "execution-1", desk.now, "ann", rec.chain.n, token="callback"))
+    decide(desk, advice)
+    [wait] = desk.store.waits(desk.memory, advice)
+    assert (wait.token, wait.outcome, wait.closed_at) == (None, outcome, desk.recommendation(advice).updated_at)
 
 
 # withdraw
