@@ -1,4 +1,4 @@
-"""The tables of README.md say what the code says."""
+"""The tables of README.md and shared/API.md say what the code says."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from provenloop.domain.errors import error_classes
 from provenloop.entry.operations import MEMORY, OPERATIONS
 from provenloop.entry.problems import status_of
 
-README = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-LONGEST = 220
+ROOT = Path(__file__).parents[3]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+API = (ROOT / "shared" / "API.md").read_text(encoding="utf-8")
+LONGEST = 199
 
 
 def test_every_operation_is_listed_with_its_scope_and_no_other() -> None:
-    rows = re.findall(r"^\| `([A-Z]+ [^`]+)` \| ([a-z +-]+) \| (.+) \|$", README, re.MULTILINE)
+    rows = re.findall(r"^\| `([A-Z]+ [^`]+)` \| ([a-z +-]+) \| (.+) \|$", API, re.MULTILINE)
     expected = [
         (f"{op.method} {op.path.replace(MEMORY, '…')}", " + ".join(op.scopes) or "-", op.summary.rstrip("."))
         for op in OPERATIONS
@@ -24,7 +26,7 @@ def test_every_operation_is_listed_with_its_scope_and_no_other() -> None:
 
 
 def test_every_error_code_is_listed_with_its_status_and_no_other() -> None:
-    rows = {code: int(status) for code, status in re.findall(r"^\| (PVL-E\d{3}) \| (\d{3}) \|", README, re.MULTILINE)}
+    rows = {code: int(status) for code, status in re.findall(r"^\| (PVL-E\d{3}) \| (\d{3}) \|", API, re.MULTILINE)}
     assert rows == {cls.code: status_of(cls) for cls in error_classes()}
 
 
