@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from provenloop.adapters.dynamodb.keys import LOG_HEAD, partition
+from provenloop.adapters.dynamodb.rows import unpack
 from provenloop.domain.names import MemoryId
 from provenloop.entry.operations import OPERATIONS, Operation
 from tests.scenario.sixty_second_proof import sixty_second_proof
@@ -121,7 +122,7 @@ def test_a_tick_sends_memories_that_are_due_through_the_queue_to_a_pass(deployme
 def test_the_schedule_starts_dispatch_and_its_failures_have_a_place(deployment: Deployment) -> None:
     events, functions = deployment.aws("events"), deployment.aws("lambda")
     dispatch = deployment.resources["DispatchFunction"]
-    (rule,) = events.list_rules()["Rules"]
+    (rule,) = (each for each in events.list_rules()["Rules"] if each.get("ScheduleExpression") == "rate(5 minutes)")
     (target,) = events.list_targets_by_rule(Rule=rule["Name"])["Targets"]
     invoked = functions.get_function_event_invoke_config(FunctionName=dispatch, Qualifier="$LATEST")
 
@@ -130,6 +131,32 @@ def test_the_schedule_starts_dispatch_and_its_failures_have_a_place(deployment: 
     failures = "provenloop-dispatch-failure"
     assert target["DeadLetterConfig"]["Arn"].endswith(failures)
     assert invoked["DestinationConfig"]["OnFailure"]["Destination"].endswith(failures)
+
+
+def test_a_review_waits_for_a_decision_and_applies_what_was_approved_so(deployment: Deployment) -> None:
+    _record(deployment, "reviewed")
+    with deployment.http(token=deployment.token) as admin:
+        assert admin.post("/v1/memories/reviewed/loop/run", json={}).status_code == 200
+        (pending,) = _pending(deployment, "reviewed")
+        path = f"/v1/memories/reviewed/loop/recommendations/{pending['id']}"
+        asked = admin.post(f"{path}/request-review")
+        assert asked.status_code == 200, asked.text
+        assert _eventually(lambda: _is_waiting(deployment, pending["id"]))
+        approved = admin.post(f"{path}/approve", json={"because": "agreed", "then_apply": True})
+        assert approved.status_code == 200, approved.text
+        assert _eventually(lambda: admin.get(path).json()["status"] == "applied")
+    machine = deployment.outputs["ReviewWorkflowArn"]
+    execution = f"{machine.replace(':stateMachine:', ':execution:')}:{asked.json()['execution']}"
+    states = deployment.aws("stepfunctions")
+    assert _eventually(lambda: states.describe_execution(executionArn=execution)["status"] == "SUCCEEDED")
+
+
+def _is_waiting(deployment: Deployment, recommendation: str) -> bool:
+    """Whether the workflow has left its callback token."""
+    key = {"pk": {"S": partition(MemoryId("default", "reviewed"), "LOOP")}}
+    key["sk"] = {"S": f"WAIT#{recommendation}#{recommendation}-1"}
+    item = deployment.aws("dynamodb").get_item(TableName=deployment.outputs["TableName"], Key=key)["Item"]
+    return b'"token"' in unpack(bytes(item["doc"]["B"])).encode()
 
 
 def _path(operation: Operation) -> str:
