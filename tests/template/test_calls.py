@@ -223,6 +223,33 @@ def _erase(stack: LocalStack, admin: httpx.Client) -> None:
     assert _ok(admin.get(f"/v1/memories/much/jobs/{job}"))["status"] == "done"
 
 
+def _measure(admin: httpx.Client, stack: LocalStack) -> None:
+    """A lesson that does not hold for a day and is reverted, one that holds, and all that is watched for a month."""
+    memory = "/v1/memories/measured"
+    _ok(admin.put(memory, json={}))
+    for tool in ("pay", "ship"):
+        calls = [
+            {"kind": "tool_call", "tool": tool, "call_id": f"{tool}{n}", "is_error": True, "result": ERROR}
+            for n in range(6)
+        ]
+        _ok(admin.post(f"{memory}/events", json={"events": calls}))
+    _ok(admin.post(f"{memory}/loop/run"))
+    queue = f"{memory}/loop/recommendations"
+    for pending in _ok(admin.get(queue))["recommendations"]:
+        _ok(admin.post(f"{queue}/{pending['id']}/approve-and-apply", json={"because": "agreed"}))
+    again = [
+        {"kind": "tool_call", "tool": "pay", "is_error": True, "result": ERROR},
+        {"kind": "tool_call", "tool": "ship", "is_error": False, "result": "done"},
+    ]
+    _ok(admin.post(f"{memory}/events", json={"events": again}))
+    stack.set_clock(stack.now_ms() + 2 * DAY_MS)
+    assert _ok(admin.post(f"{memory}/loop/run"))["measured"] == 2
+    [revert] = _ok(admin.get(f"{queue}?analyzer=loop.outcome_review"))["recommendations"]
+    _ok(admin.post(f"{queue}/{revert['id']}/approve-and-apply", json={"because": "agreed"}))
+    stack.set_clock(stack.now_ms() + 31 * DAY_MS)
+    assert _ok(admin.post(f"{memory}/loop/run"))["measured"] == 2
+
+
 def _look_everywhere(admin: httpx.Client, stack: LocalStack) -> None:
     """Something for every analyzer, and all of them switched on; then another setting, and time to grow old."""
     memory = "/v1/memories/wide"
