@@ -10,8 +10,10 @@ import pytest
 from provenloop.domain.checkpoint import GRACE_MS, HORIZONS_MS, Checkpoint
 from provenloop.domain.events import SupersedeEvent
 from provenloop.domain.use_events import RecallReport
+from provenloop.services import configure as configuring
 from provenloop.services import forget as forgetting
 from provenloop.services.analyze_memory import run_pass
+from provenloop.services.configure import ConfigChange
 from provenloop.services.forget_plan import Wanted
 from provenloop.services.lease import LeaseLostError
 from provenloop.services.measure import Measuring
@@ -296,3 +298,15 @@ def test_a_pass_that_lost_its_lease_measures_nothing(found: Desk) -> None:
     with pytest.raises(LeaseLostError):
         measuring.measure(rec_id, DAY)
     assert_unchanged(before, found.snapshot())
+
+
+def test_in_a_window_longer_than_the_watch_what_came_after_the_apply_counts_on(found: Desk) -> None:
+    change = ConfigChange(analyzer="loop.tool_failure", parameters={"window_days": 90})
+    configuring.configure(found.store, found.call(), change, "look further back")
+    rec_id, began = applied(found)
+    found.run(at=began + 31 * DAY_MS)
+    assert found.queue(analyzer="loop.tool_failure") == []
+    at(found, began + 40 * DAY_MS, *make_calls(4, name="much-later"))
+    found.run()
+    [row] = found.queue(analyzer="loop.tool_failure")
+    assert (row["count"], found.recommendation(row["id"]).earlier) == (4, rec_id)

@@ -25,8 +25,9 @@ from provenloop.analyzers.contract import (
     View,
     no_marks,
 )
+from provenloop.domain.checkpoint import GRACE_MS, HORIZONS_MS
 from provenloop.domain.errors import AnalyzerError
-from provenloop.domain.instants import day_start_ms
+from provenloop.domain.instants import day_start_ms, utc_day
 from provenloop.domain.proposal import NewFact, Operation, Proposal, TextRef
 from provenloop.domain.recommendation import DAY_MS, MAX_EVIDENCE, Draft, Metric, Severity, Summary, Target
 from provenloop.domain.rollup import OVERFLOW, SignatureDay, ToolWindow
@@ -81,11 +82,12 @@ class ToolFailure:
             mark = marks(view.namespace, (view.group, signature))
             return mark if mark is not None and mark.at > window_start else None
 
-        clusters = tuple(_clusters(view, mark_of))
+        clusters = tuple(_clusters(view, mark_of, now))
         alive = [c for c in clusters if not _is_cured(c.rows, c.tally, view.window)]
         single = [c for c in alive if c.signature != OVERFLOW and _fires(c.tally, parameters)]
         drafts = [_draft(view, c.signature, c.tally, (c,), parameters) for c in single]
-        whole = _since(Tally(sum(c.tally.errors for c in clusters), view.window.calls), mark_of(WHOLE_TOOL))
+        everything = Tally(sum(c.tally.errors for c in clusters), view.window.calls)
+        whole = _since(everything, view.window.signatures, view.window, mark_of(WHOLE_TOOL), now)
         is_cured = _is_cured(view.window.signatures, whole, view.window)
         if not single and _fires_as_tool(whole, parameters) and not is_cured:
             drafts.append(_draft(view, WHOLE_TOOL, whole, _later(clusters, mark_of(WHOLE_TOOL)), parameters))
@@ -107,10 +109,10 @@ class Cluster:
         return tuple(pair for row in self.rows for pair in row.newest if pair[0] > self.after)
 
 
-def _clusters(view: ToolView, mark_of: Callable[[str], AppliedMark | None]) -> Iterator[Cluster]:
+def _clusters(view: ToolView, mark_of: Callable[[str], AppliedMark | None], now: int) -> Iterator[Cluster]:
     for signature, rows in view.window.by_signature().items():
         mark = mark_of(signature) if signature != OVERFLOW else None
-        tally = _since(Tally(sum(row.n for row in rows), view.window.calls), mark)
+        tally = _since(Tally(sum(row.n for row in rows), view.window.calls), rows, view.window, mark, now)
         yield Cluster(signature, rows, tally, mark.at if mark is not None else -1)
 
 
@@ -120,15 +122,20 @@ def _later(clusters: Iterable[Cluster], mark: AppliedMark | None) -> tuple[Clust
     return tuple(replace(c, after=max(c.after, after)) for c in clusters if c.tally.errors)
 
 
-def _since(whole: Tally, mark: AppliedMark | None) -> Tally:
+def _since(whole: Tally, rows: Iterable[SignatureDay], window: ToolWindow, mark: AppliedMark | None, now: int) -> Tally:
     """The part of the window after an apply; the watch has counted exactly that.
 
-    An apply whose watch is not there was made while this pass was reading: all that the pass sees came before it.
+    A watch ends with its last horizon; in a longer window the days after that of the apply count. Before then, an apply
+    whose watch is not there was made while this pass was reading: all that the pass sees came before it.
     """
     if mark is None:
         return whole
     if mark.watch is None:
-        return Tally(0, 0)
+        if now < mark.at + HORIZONS_MS[-1] + GRACE_MS:
+            return Tally(0, 0)
+        after = utc_day(mark.at)
+        calls = sum(day.calls for day in window.days if day.day > after)
+        return Tally(sum(row.n for row in rows if row.day > after), calls)
     longest = max(mark.watch.calls, default=0)
     return Tally(mark.watch.errors.get(longest, 0), mark.watch.calls.get(longest, 0))
 
