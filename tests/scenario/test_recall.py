@@ -170,7 +170,7 @@ def test_what_nobody_may_ask_is_refused(desk: Desk) -> None:
 
 def test_a_question_costs_few_round_trips_however_many_texts_there_are(desk: Desk) -> None:
     for batch in range(4):
-        desk.record(*(make_observation(f"lighthouse note {batch} {n}") for n in range(80)))
+        desk.record(*(make_observation(f"lighthouse note {batch} {n}") for n in range(40)))
     desk.run()
     with desk.counted() as calls:
         assert len(texts(desk, Telemetry("aggregate"), question="where is lighthouse note 3 7")) == 10

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from provenloop.domain.errors import InvalidInputError, LoopError
 from provenloop.services.call import Call
 from provenloop.services.decision import require_because
+from provenloop.services.memories import require_heads
 from provenloop.services.ports import Store
 from provenloop.services.review import acknowledge, approve, reject
 
@@ -37,7 +38,8 @@ def batch_review(store: Store, call: Call, ids: Sequence[str], action: BatchActi
         decision answers or ``{code, detail, field}``.
 
     Raises:
-        ScopeDeniedError, InvalidInputError: the whole is refused; nothing was written.
+        ScopeDeniedError, InvalidInputError, NotFoundError: the whole is refused (no such memory, say); nothing was
+            written.
     """
     call.require("review")
     reason = require_because(because)
@@ -46,6 +48,7 @@ def batch_review(store: Store, call: Call, ids: Sequence[str], action: BatchActi
     for place, one in enumerate(ids):
         if one.lower() in {earlier.lower() for earlier in ids[:place]}:
             raise InvalidInputError("listed twice", field=f"ids[{place}]")
+    require_heads(store, call.memory)
     results = [_decided(store, _apart(call), one, _DECISIONS[action], reason) for one in ids]
     decided = sum(result["error"] is None for result in results)
     return {"action": action, "decided": decided, "refused": len(results) - decided, "results": results}
