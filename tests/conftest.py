@@ -29,6 +29,6 @@ for name in [name for name in os.environ if name.startswith(FOREIGN)]:
 os.environ.update(FAKE_AWS)
 
 settings.register_profile("dev", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", parent=settings.get_profile("dev"), max_examples=25, derandomize=True)
+settings.register_profile("ci", parent=settings.get_profile("dev"), max_examples=15, derandomize=True)
 settings.register_profile("nightly", parent=settings.get_profile("dev"), max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))

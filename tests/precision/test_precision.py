@@ -19,7 +19,7 @@ from tests.precision.bench.times import NOW, instant
 
 LEAST_OF_EACH = 40
 #: One case of so many is judged here; ``make precision`` judges all.
-SAMPLED = 8
+SAMPLED = 20
 
 #: So many of a sample may be wrong where README.md does not claim that nothing is.
 FEW = 2

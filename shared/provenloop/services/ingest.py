@@ -150,7 +150,7 @@ def _commit(store: Store, call: Call, head: LogHead, batch: Batch, reports: Repo
     """Whether the batch is stored; False when its number was taken and a new one is needed."""
     commit_id = f"{call.request_id}/{head.seq}"
     for _ in range(_MAX_ROUNDS):
-        entry = _entry(call, head.seq, commit_id, (*batch.changes(), *reports.changes()))
+        entry = _log_entry(call, head.seq, commit_id, (*batch.changes(), *reports.changes()))
         memo = _memo(call) if batch.counts_again or reports.counts else []
         writes: list[Write] = [Put(entry), *batch.writes(), *reports.writes(), *memo]
         try:
@@ -181,7 +181,7 @@ def _memo(call: Call) -> list[Write]:
     return [Put(replay)] if replay is not None else []
 
 
-def _entry(call: Call, seq: int, commit_id: str, changes: tuple[Change, ...]) -> LogEntry:
+def _log_entry(call: Call, seq: int, commit_id: str, changes: tuple[Change, ...]) -> LogEntry:
     grains, errors = count_new(changes)
     return LogEntry(seq, commit_id, call.now, call.principal.label, changes, grains, errors)
 

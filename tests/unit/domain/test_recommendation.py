@@ -165,6 +165,8 @@ def test_codes_are_stable_and_no_two_errors_share_one() -> None:
         "StaleDecisionError": "PVL-E042",
         "IdempotencyMismatchError": "PVL-E014",
         "BusyError": "PVL-E003",
+        "IssuerUnavailableError": "PVL-E004",
+        "MemoryErasedError": "PVL-E044",
         "ModelUnavailableError": "PVL-E050",
     }
     named = [code for name, code in codes.items() if name != "LoopError"]
@@ -173,7 +175,10 @@ def test_codes_are_stable_and_no_two_errors_share_one() -> None:
 
 def test_trying_again_helps_against_outside_reasons_and_lost_races_only() -> None:
     retryable = {cls.__name__ for cls in error_classes() if cls.retryable}
-    assert retryable == {"ConflictError", "ThrottledError", "UnavailableError", "BusyError", "ModelUnavailableError"}
+    assert retryable == {
+        "ConflictError", "ThrottledError", "UnavailableError", "BusyError", "ModelUnavailableError",
+        "IssuerUnavailableError",
+    }  # fmt: skip
 
 
 def test_an_error_carries_its_message_and_field() -> None:
