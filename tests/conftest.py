@@ -10,7 +10,9 @@ All of it happens on import, before any module of ours is collected, because han
 """
 
 import os
+from zlib import crc32
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 FOREIGN = ("AWS_", "POLICY_", "POWERTOOLS_", "PROVENLOOP_")
@@ -32,3 +34,27 @@ settings.register_profile("dev", max_examples=30, deadline=None, suppress_health
 settings.register_profile("ci", parent=settings.get_profile("dev"), max_examples=15, derandomize=True)
 settings.register_profile("nightly", parent=settings.get_profile("dev"), max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+#: Of these folders a machine that is too slow for all tests runs a share, another one for each commit.
+SHARED_OUT = ("contract", "functions", "parity", "precision", "scenario", "template")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the share of the tests that ``--share k/n`` names: those whose name falls on k of n."""
+    share = config.getoption("--share")
+    if share is None:
+        return
+    kept, parts = (int(number) for number in share.split("/"))
+    left_out = [item for item in items if not _is_in_share(item, kept, parts)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
+
+
+def _is_in_share(item: pytest.Item, kept: int, parts: int) -> bool:
+    folder = item.nodeid.split("/")[1] if "/" in item.nodeid else ""
+    return folder not in SHARED_OUT or crc32(item.nodeid.encode()) % parts == kept % parts
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option ``--share``."""
+    parser.addoption("--share", help="run of the slow folders only part k of n, written k/n")
