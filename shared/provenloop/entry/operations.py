@@ -56,7 +56,7 @@ class Operation:
         body: model of the request body; None where there is none.
         body_optional: no body at all stands for an empty object.
         query: model of the query; None where no query is taken.
-        reply: name of the model in ``models.replies`` or ``models.loop_replies``; not the class, since only the OpenAPI
+        reply: name of the model in one of the modules ``models.*replies``; not the class, since only the OpenAPI
             document needs it.
         media_type: of a successful answer.
         statuses: HTTP statuses of success.

@@ -9,7 +9,7 @@ from provenloop.domain.grain import text_of
 from provenloop.domain.names import MemoryId
 from provenloop.domain.proposal import FORGOTTEN_TEXT, TextRef
 from provenloop.domain.visible import visible
-from provenloop.services.ports import GrainReader
+from provenloop.services.loop_port import GrainReader
 
 TEMPLATES: Mapping[str, str] = {
     "tool_failure.cluster": "{tool} failed {errors} of {calls} calls ({percent} %) with: {signature}",

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from provenloop.adapters.dynamodb import keys
 from provenloop.adapters.dynamodb.codec import decode, encode, plain
+from provenloop.adapters.dynamodb.grain_items import beside_grain, grain_doc, grain_of, seconds
 from provenloop.adapters.dynamodb.keys import Key
-from provenloop.adapters.dynamodb.rows import ROW_VERSION, Row, number_of, pack, unpack
+from provenloop.adapters.dynamodb.rows import ROW_VERSION, Row, pack, unpack
 from provenloop.domain.audit import AuditEntry, ChainEnd, Note
 from provenloop.domain.bus_events import BusEvent
 from provenloop.domain.canonical import canonical_json
@@ -76,46 +77,6 @@ class Form:
     key: Callable[[MemoryId, Any], Key] | None = None
 
 
-#: What a grain's document leaves out, since it stands beside it or in the key: a grain of 1 KB shall cost few units.
-_BESIDE_GRAIN = ("address", "last_stated_at", "place", "expires_at")
-
-
-def _grain_doc(grain: Grain) -> str:
-    """A grain's document without what stands beside it."""
-    fields = json.loads(encode(replace(grain, head_rev=1, stated=1)))
-    return canonical_json({name: value for name, value in fields.items() if name not in _BESIDE_GRAIN})
-
-
-def _grain_of(row: Row, text: str) -> Grain:
-    fields = {
-        **json.loads(text),
-        "address": row.sk,
-        "last_stated_at": int(row.last_stated_at),
-        "place": number_of(row.place) or 0,
-    }
-    ttl = number_of(row.ttl)
-    grain = decode(Grain, json.dumps(fields))
-    return replace(
-        grain,
-        head_rev=int(row.rev),
-        stated=int(row.stated),
-        expires_at=None if ttl is None else ttl * 1000,
-    )
-
-
-def _seconds(at: int | None) -> int | None:
-    return None if at is None else -(-at // 1000)
-
-
-def _beside_grain(_memory: MemoryId, grain: Grain) -> Mapping[str, Any]:
-    return {
-        "stated": grain.stated,
-        "last_stated_at": grain.last_stated_at,
-        "place": grain.place,
-        "ttl": _seconds(grain.expires_at),
-    }
-
-
 def _beside_recommendation(memory: MemoryId, rec: Recommendation) -> Mapping[str, Any]:
     fields = plain(rec)
     return {
@@ -136,7 +97,7 @@ def _beside_event(memory: MemoryId, event: BusEvent) -> Mapping[str, Any]:
 
 
 def _beside_wait(_memory: MemoryId, wait: Wait) -> Mapping[str, Any]:
-    return {"ttl": None if wait.closed_at is None else _seconds(wait.closed_at + CLOSED_KEPT_MS)}
+    return {"ttl": None if wait.closed_at is None else seconds(wait.closed_at + CLOSED_KEPT_MS)}
 
 
 def _beside_callback(memory: MemoryId, callback: Callback) -> Mapping[str, Any]:
@@ -169,7 +130,7 @@ def _ttl_after(day: str) -> int:
 
 
 FORMS: tuple[Form, ...] = (
-    Form("grain", Grain, lambda grain: grain.address, "GRAIN", "head_rev", _beside_grain),
+    Form("grain", Grain, lambda grain: grain.address, "GRAIN", "head_rev", beside_grain),
     Form("history", History, lambda row: keys.history(row.grain.address, row.grain.head_rev), "GRAIN"),
     Form("predecessors", Predecessors, lambda row: keys.predecessors(row.address, row.seq), "GRAIN"),
     Form("log", LogEntry, lambda entry: keys.log_entry(entry.seq), "LOG", None, _ttl_of_use),
@@ -195,7 +156,7 @@ FORMS: tuple[Form, ...] = (
         lambda row: keys.recall(row.at, row.id),
         "INDEX",
         "rev",
-        lambda _memory, row: {"ttl": _seconds(row.at + RECALL_KEPT_MS)},
+        lambda _memory, row: {"ttl": seconds(row.at + RECALL_KEPT_MS)},
     ),
     Form("aged", AgedGrain, lambda row: keys.aged(row.family, row.namespace_key, row.at, row.address), "INDEX"),
     Form("aged_count", AgedCount, lambda row: keys.aged_count(row.family, row.namespace_key), "INDEX", "rev"),
@@ -225,7 +186,7 @@ FORMS: tuple[Form, ...] = (
         lambda row: str(row.key),
         "REPLAY",
         None,
-        lambda _memory, row: {"ttl": _seconds(row.at + row.kept_ms)},
+        lambda _memory, row: {"ttl": seconds(row.at + row.kept_ms)},
     ),
     Form(
         "token", Token, lambda _token: keys.TOKEN_SORT, revision="rev", key=lambda _m, token: keys.token(token.digest)
@@ -270,7 +231,7 @@ def row_of(memory: MemoryId, entity: Entity) -> Row:
         row.text = entity.text
         row.doc = pack(canonical_json({"at": entity.at}))
     else:
-        row.doc = pack(_grain_doc(entity) if isinstance(entity, Grain) else encode(entity))
+        row.doc = pack(grain_doc(entity) if isinstance(entity, Grain) else encode(entity))
     return row
 
 
@@ -287,7 +248,7 @@ def entity_of(row: Row) -> Entity:
         return audit_entry_of(row)
     try:
         text = unpack(row.doc)
-        return _grain_of(row, text) if form.cls is Grain else cast("Entity", decode(form.cls, text))
+        return grain_of(row, text) if form.cls is Grain else cast("Entity", decode(form.cls, text))
     except (TypeError, ValueError, zlib.error) as error:
         raise IntegrityError(f"a stored {form.cls.__name__} cannot be read") from error
 

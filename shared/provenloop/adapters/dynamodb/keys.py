@@ -1,5 +1,8 @@
 """Every key of the one table. No other module builds or takes apart a key.
 
+Long on purpose: the table below is the one place that tells what is read how, and it is complete and free of collisions
+only as long as every key is made here. Each function is one line.
+
 ``M`` = ``T#<tenant>#M#<memory>``. Each class of items has a partition of its own, so that IAM can separate the
 functions' rights by leading key. Free text never stands in a key: it enters as a digest under the memory's key.
 Numbers are padded to 12 digits, instants (epoch ms) to 15.

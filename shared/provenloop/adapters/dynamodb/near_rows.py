@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from provenloop.adapters.dynamodb import keys, table
-from provenloop.adapters.dynamodb.items import entity_of
 from provenloop.adapters.dynamodb.keys import Key, partition
+from provenloop.adapters.dynamodb.reading import entities
 from provenloop.adapters.dynamodb.rows import Row
 from provenloop.domain.names import MemoryId
 from provenloop.domain.records import NearPosting, NearText
@@ -20,8 +20,8 @@ class NearRows:
     def near_texts(self, memory: MemoryId, addresses: Iterable[str]) -> Mapping[str, NearText]:
         """See ``NearReader``."""
         pk = partition(memory, "INDEX")
-        found = map(entity_of, table.get_many((Key(pk, keys.near_text(address)) for address in addresses), self._pause))
-        return {row.address: row for row in found if isinstance(row, NearText)}
+        found = table.get_many((Key(pk, keys.near_text(address)) for address in addresses), self._pause)
+        return {row.address: row for row in entities(found, NearText)}
 
     def near_postings(
         self, memory: MemoryId, token: str, sizes: tuple[int, int], limit: int
@@ -29,12 +29,12 @@ class NearRows:
         """See ``NearReader``."""
         least, greatest = sizes
         between = Row.sk.between(keys.near_postings(token, least), keys.near_postings(token, greatest) + keys.LAST)
-        found = map(entity_of, table.query(partition(memory, "INDEX"), between, limit=limit))
-        return tuple(row for row in found if isinstance(row, NearPosting))
+        found = table.query(partition(memory, "INDEX"), between, limit=limit)
+        return tuple(entities(found, NearPosting))
 
     def near_present(self, memory: MemoryId, rows: Iterable[NearPosting]) -> frozenset[NearPosting]:
         """See ``NearReader``."""
         pk = partition(memory, "INDEX")
         wanted = (Key(pk, keys.near_posting(row.token, row.size, row.address)) for row in rows)
-        found = map(entity_of, table.get_many(wanted, self._pause))
-        return frozenset(row for row in found if isinstance(row, NearPosting))
+        found = table.get_many(wanted, self._pause)
+        return frozenset(entities(found, NearPosting))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from provenloop.adapters.dynamodb import keys, table
 from provenloop.adapters.dynamodb.items import entity_of
 from provenloop.adapters.dynamodb.keys import Key, partition
+from provenloop.adapters.dynamodb.reading import as_entity, entities
 from provenloop.adapters.dynamodb.rows import Row
 from provenloop.domain.checkpoint import Checkpoint, Regression, Watch
 from provenloop.domain.names import MemoryId
@@ -20,15 +21,15 @@ class OutcomeRows:
 
     def watches(self, memory: MemoryId) -> tuple[Watch, ...]:
         """See ``OutcomeReader``."""
-        return tuple(row for row in _loop(memory, keys.WATCH_PREFIX) if isinstance(row, Watch))
+        return tuple(entities(_loop(memory, keys.WATCH_PREFIX), Watch))
 
     def checkpoints(self, memory: MemoryId, recommendation: str) -> tuple[Checkpoint, ...]:
         """See ``OutcomeReader``."""
-        return tuple(row for row in _loop(memory, keys.checkpoints_of(recommendation)) if isinstance(row, Checkpoint))
+        return tuple(entities(_loop(memory, keys.checkpoints_of(recommendation)), Checkpoint))
 
     def all_checkpoints(self, memory: MemoryId) -> Iterator[Checkpoint]:
         """See ``OutcomeReader``."""
-        return (row for row in _loop(memory, keys.CHECKPOINT_PREFIX) if isinstance(row, Checkpoint))
+        return entities(_loop(memory, keys.CHECKPOINT_PREFIX), Checkpoint)
 
     def planned(
         self, memory: MemoryId, recommendation: str, horizon_ms: int
@@ -43,13 +44,12 @@ class OutcomeRows:
     def regression(self, memory: MemoryId, recommendation: str) -> Regression | None:
         """See ``OutcomeReader``."""
         row = table.get(Key(partition(memory, "LOOP"), keys.regression(recommendation)))
-        found = entity_of(row) if row is not None else None
-        return found if isinstance(found, Regression) else None
+        return None if row is None else as_entity(row, Regression)
 
     def regressions(self, memory: MemoryId) -> tuple[Regression, ...]:
         """See ``OutcomeReader``."""
-        return tuple(row for row in _loop(memory, keys.REGRESSION_PREFIX) if isinstance(row, Regression))
+        return tuple(entities(_loop(memory, keys.REGRESSION_PREFIX), Regression))
 
 
-def _loop(memory: MemoryId, prefix: str) -> Iterator[object]:
-    return map(entity_of, table.query(partition(memory, "LOOP"), Row.sk.startswith(prefix)))
+def _loop(memory: MemoryId, prefix: str) -> Iterator[Row]:
+    return table.query(partition(memory, "LOOP"), Row.sk.startswith(prefix))

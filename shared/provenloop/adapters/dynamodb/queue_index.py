@@ -16,7 +16,7 @@ from provenloop.adapters.dynamodb.rows import Row
 from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.lifecycle import Status
 from provenloop.domain.names import MemoryId
-from provenloop.services.ports import QueuePage
+from provenloop.services.loop_port import QueuePage
 
 #: A place in the order that ``keys.queue_order`` makes.
 _PLACE = re.compile(r"[0-3]#[0-9]+#[a-z2-7]+\Z")

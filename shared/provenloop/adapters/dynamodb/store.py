@@ -14,6 +14,7 @@ from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.meter import Usage
 from provenloop.adapters.dynamodb.near_rows import NearRows
 from provenloop.adapters.dynamodb.outcome_rows import OutcomeRows
+from provenloop.adapters.dynamodb.reading import as_entity, entities, some_entities
 from provenloop.adapters.dynamodb.recall_rows import RecallRows, rollup_sort
 from provenloop.adapters.dynamodb.rows import Row, is_expired
 from provenloop.adapters.dynamodb.wait_rows import WaitRows
@@ -29,7 +30,8 @@ from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation
 from provenloop.domain.records import Due, History, MemoryRecord, Predecessors, Replay, Run, Undo
 from provenloop.domain.rollup import Rollup, RowId, SignatureDay, ToolDay, ToolWindow
-from provenloop.services.ports import MAX_TRIES, QueuePage, Reservation, Write
+from provenloop.services.loop_port import QueuePage
+from provenloop.services.ports import MAX_TRIES, Reservation, Write
 
 T = TypeVar("T")
 _ROLLUPS: tuple[type[Rollup], ...] = get_args(Rollup)
@@ -62,22 +64,22 @@ class DynamoStore(AgedRows, JobRows, NearRows, OutcomeRows, RecallRows, WaitRows
     def grains(self, memory: MemoryId, addresses: Iterable[str], now: int) -> Mapping[str, Grain]:
         """See ``GrainReader``."""
         rows = self._many(partition(memory, "GRAIN"), addresses)
-        return {grain.address: grain for grain in _unexpired(_all(rows, Grain), now)}
+        return {grain.address: grain for grain in _unexpired(entities(rows, Grain), now)}
 
     def grains_by_prefix(self, memory: MemoryId, prefix: str, now: int) -> tuple[Grain, ...]:
         """See ``GrainReader``."""
         rows = table.query(partition(memory, "GRAIN"), Row.sk.startswith(prefix))
-        return tuple(_unexpired(_all(rows, Grain), now))
+        return tuple(_unexpired(entities(rows, Grain), now))
 
     def history(self, memory: MemoryId, address: str) -> tuple[Grain, ...]:
         """See ``GrainReader``."""
         rows = table.query(partition(memory, "GRAIN"), Row.sk.startswith(keys.history_prefix(address)))
-        return tuple(row.grain for row in _all(rows, History))
+        return tuple(row.grain for row in entities(rows, History))
 
     def predecessors(self, memory: MemoryId, address: str) -> tuple[str, ...]:
         """See ``GrainReader``."""
         rows = table.query(partition(memory, "GRAIN"), Row.sk.startswith(keys.predecessors_of(address)))
-        return tuple(dict.fromkeys(name for row in _all(rows, Predecessors) for name in row.superseded))
+        return tuple(dict.fromkeys(name for row in entities(rows, Predecessors) for name in row.superseded))
 
     def history_row(self, memory: MemoryId, address: str, head_rev: int) -> Grain | None:
         """See ``GrainReader``."""
@@ -116,12 +118,12 @@ class DynamoStore(AgedRows, JobRows, NearRows, OutcomeRows, RecallRows, WaitRows
         """See ``LoopReader``."""
         rows = self._many(partition(memory, "INDEX"), (rollup_sort(row_id) for row_id in ids))
         fresh = [row for row in rows if not is_expired(row, now)]
-        return tuple(sorted(_some(fresh, _ROLLUPS), key=repr))
+        return tuple(sorted(some_entities(fresh, _ROLLUPS), key=repr))
 
     def tool_window(self, memory: MemoryId, tool_key: str, first_day: str, last_day: str) -> ToolWindow:
         """See ``LoopReader``."""
         between = Row.sk.between(keys.tool_day(tool_key, first_day), keys.tool_day(tool_key, last_day) + keys.LAST)
-        found = list(_some(table.query(partition(memory, "INDEX"), between), (ToolDay, SignatureDay)))
+        found = list(some_entities(table.query(partition(memory, "INDEX"), between), (ToolDay, SignatureDay)))
         days = tuple(row for row in found if isinstance(row, ToolDay))
         return ToolWindow(tool_key, days, tuple(row for row in found if isinstance(row, SignatureDay)))
 
@@ -139,12 +141,12 @@ class DynamoStore(AgedRows, JobRows, NearRows, OutcomeRows, RecallRows, WaitRows
     def due(self, memory: MemoryId, upto: int, limit: int) -> tuple[Due, ...]:
         """See ``LoopReader``."""
         earlier = Row.sk.between(keys.due_upto(0), keys.due_upto(upto) + keys.LAST)
-        return tuple(_all(table.query(partition(memory, "INDEX"), earlier, limit=limit), Due))
+        return tuple(entities(table.query(partition(memory, "INDEX"), earlier, limit=limit), Due))
 
     def due_present(self, memory: MemoryId, wanted: Iterable[Due]) -> frozenset[Due]:
         """See ``LoopReader``."""
         sorts = (keys.due(row.due_at, row.what, row.ref) for row in wanted)
-        return frozenset(_all(self._many(partition(memory, "INDEX"), sorts), Due))
+        return frozenset(entities(self._many(partition(memory, "INDEX"), sorts), Due))
 
     # findings
 
@@ -170,12 +172,12 @@ class DynamoStore(AgedRows, JobRows, NearRows, OutcomeRows, RecallRows, WaitRows
     def recommendations(self, memory: MemoryId, ids: Iterable[str]) -> Mapping[str, Recommendation]:
         """See ``LoopReader``."""
         rows = self._many(partition(memory, "LOOP"), (keys.recommendation(rec_id) for rec_id in ids))
-        return {rec.id: rec for rec in _all(rows, Recommendation)}
+        return {rec.id: rec for rec in entities(rows, Recommendation)}
 
     def recommendations_by_prefix(self, memory: MemoryId, prefix: str, limit: int) -> tuple[Recommendation, ...]:
         """See ``LoopReader``."""
         rows = table.query(partition(memory, "LOOP"), Row.sk.startswith(keys.recommendation(prefix)), limit=limit)
-        return tuple(_all(rows, Recommendation))
+        return tuple(entities(rows, Recommendation))
 
     def count_recommendations(self, memory: MemoryId, prefix: str) -> int:
         """See ``LoopReader``."""
@@ -184,7 +186,7 @@ class DynamoStore(AgedRows, JobRows, NearRows, OutcomeRows, RecallRows, WaitRows
     def all_recommendations(self, memory: MemoryId) -> Iterator[Recommendation]:
         """See ``LoopReader``."""
         rows = table.query(partition(memory, "LOOP"), Row.sk.startswith(keys.RECOMMENDATION_PREFIX))
-        return _all(rows, Recommendation)
+        return entities(rows, Recommendation)
 
     def queue(self, memory: MemoryId, statuses: Sequence[Status], *, limit: int, cursor: str | None) -> QueuePage:
         """See ``LoopReader``."""
@@ -207,7 +209,7 @@ class DynamoStore(AgedRows, JobRows, NearRows, OutcomeRows, RecallRows, WaitRows
         row = table.get(Key(partition(memory, "REPLAY"), key))
         if row is None or is_expired(row, now):
             return None
-        return _as(entity_of(row), Replay)
+        return as_entity(row, Replay)
 
     # audit
 
@@ -224,11 +226,11 @@ class DynamoStore(AgedRows, JobRows, NearRows, OutcomeRows, RecallRows, WaitRows
     def notes(self, memory: MemoryId, subject: str) -> Mapping[int, Note]:
         """See ``AuditReader``."""
         rows = table.query(partition(memory, "NOTE"), Row.sk.startswith(keys.chain_of(subject)))
-        return {note.n: note for note in _all(rows, Note)}
+        return {note.n: note for note in entities(rows, Note)}
 
     def all_notes(self, memory: MemoryId) -> Iterator[Note]:
         """See ``AuditReader``."""
-        return _all(table.query(partition(memory, "NOTE")), Note)
+        return entities(table.query(partition(memory, "NOTE")), Note)
 
     def chain_end(self, memory: MemoryId, subject: str) -> ChainEnd | None:
         """See ``AuditReader``."""
@@ -252,7 +254,7 @@ class DynamoStore(AgedRows, JobRows, NearRows, OutcomeRows, RecallRows, WaitRows
     def memories(self, tenant: str) -> tuple[MemoryRecord, ...]:
         """See ``Store``."""
         rows = table.query(keys.registry(tenant), Row.sk.startswith(keys.MEMORY_PREFIX))
-        return tuple(_all(rows, MemoryRecord))
+        return tuple(entities(rows, MemoryRecord))
 
     def metered(self) -> AbstractContextManager[Usage]:
         """See ``Store``."""
@@ -267,37 +269,19 @@ class DynamoStore(AgedRows, JobRows, NearRows, OutcomeRows, RecallRows, WaitRows
         return Key(partition(memory, "LOOP"), sort)
 
     def _loop(self, memory: MemoryId, prefix: str, cls: type[T]) -> tuple[T, ...]:
-        return tuple(_all(table.query(partition(memory, "LOOP"), Row.sk.startswith(prefix)), cls))
+        return tuple(entities(table.query(partition(memory, "LOOP"), Row.sk.startswith(prefix)), cls))
 
     def _one(self, key: Key, cls: type[T]) -> T | None:
         row = table.get(key)
-        return None if row is None else _as(entity_of(row), cls)
+        return None if row is None else as_entity(row, cls)
 
 
 def _entry(row: Row) -> LogEntry:
     """A log entry; a damaged one is handed on as such, so that one bad entry cannot stop a memory."""
     try:
-        return _as(entity_of(row), LogEntry)
+        return as_entity(row, LogEntry)
     except IntegrityError:
         return LogEntry(seq=keys.seq_of(row.sk), commit_id="", at=0, by="", unreadable=True)
-
-
-def _as(entity: object, cls: type[T]) -> T:
-    if not isinstance(entity, cls):
-        raise IntegrityError(f"a stored item is not the {cls.__name__} its key says")
-    return entity
-
-
-def _all(rows: Iterable[Row], cls: type[T]) -> Iterator[T]:
-    return (_as(entity_of(row), cls) for row in rows)
-
-
-def _some(rows: Iterable[Row], classes: tuple[type[T], ...]) -> Iterator[T]:
-    for row in rows:
-        entity = entity_of(row)
-        if not isinstance(entity, classes):
-            raise IntegrityError("a stored item is not what its key says")
-        yield entity
 
 
 def _unexpired(grains: Iterable[Grain], now: int) -> Iterator[Grain]:

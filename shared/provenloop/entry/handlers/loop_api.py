@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import provenloop
 from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.instants import format_instant
 from provenloop.domain.records import MemoryRecord
+from provenloop.entry.handlers.decisions import (
+    acknowledge,
+    approve,
+    batch_review,
+    reject,
+    request_review,
+    snooze,
+    wake,
+)
 from provenloop.entry.models.access import TokenRequest
 from provenloop.entry.models.loop import (
-    ApproveRequest,
-    BatchReviewRequest,
     ConfigRequest,
-    DecisionRequest,
-    SnoozeRequest,
 )
 from provenloop.entry.models.paths import (
     AuditExportQuery,
@@ -40,21 +43,19 @@ from provenloop.services import (
     loop_state,
     memories,
     outcomes,
-    review,
-    start_review,
     telemetry_read,
     tokens,
 )
-from provenloop.services import batch_review as batch
 from provenloop.services import configure as configuring
 from provenloop.services import policy as host_policy
 from provenloop.services import recall as recall_service
 from provenloop.services import revoke_token as revoking
-from provenloop.services import snooze as snoozing
 from provenloop.services.audit_export import Span, export_page
 from provenloop.services.configure import ConfigChange
 from provenloop.services.record_use import Telemetry
-from provenloop.services.waiting import Wish
+
+#: Answered here, written beside.
+__all__ = ["acknowledge", "approve", "batch_review", "reject", "request_review", "snooze", "wake"]
 
 
 def health(_: Request) -> Reply:
@@ -170,59 +171,6 @@ def show_recommendation(request: Request) -> Reply:
     return json_reply(findings_read.show_recommendation(request.wiring.store, request.call, request.need("id")))
 
 
-def approve(request: Request) -> Reply:
-    """Approve a recommendation."""
-    body = request.body_as(ApproveRequest)
-    if body.allow_destructive and not body.then_apply:
-        raise InvalidInputError("only where it is to be applied, too: then_apply", field="allow_destructive")
-    answer = review.approve(
-        request.wiring.store,
-        request.call,
-        request.need("id"),
-        body.because,
-        proposal_digest=body.proposal_digest,
-        wish=Wish(body.allow_destructive) if body.then_apply else None,
-    )
-    count("Decisions", 1)
-    return json_reply(answer)
-
-
-def reject(request: Request) -> Reply:
-    """Reject or withdraw a recommendation."""
-    return _decided(request, review.reject)
-
-
-def request_review(request: Request) -> Reply:
-    """Have a recommendation reviewed."""
-    wiring = request.wiring
-    answer = start_review.request_review(wiring.store, wiring.reviews, request.call, request.need("id"))
-    count("ReviewsStarted", int(answer["started"]))
-    return json_reply(answer)
-
-
-def acknowledge(request: Request) -> Reply:
-    """Close advice that was followed."""
-    return _decided(request, review.acknowledge)
-
-
-def snooze(request: Request) -> Reply:
-    """Put a recommendation off."""
-    return _decided(request, partial(snoozing.snooze, until=request.body_as(SnoozeRequest).until))
-
-
-def wake(request: Request) -> Reply:
-    """Let a snoozed recommendation wait again."""
-    return _decided(request, snoozing.wake)
-
-
-def batch_review(request: Request) -> Reply:
-    """Decide about several recommendations."""
-    body = request.body_as(BatchReviewRequest)
-    answer = batch.batch_review(request.wiring.store, request.call, body.ids, body.action, body.because)
-    count("Decisions", answer["decided"])
-    return json_reply(answer)
-
-
 def show_run(request: Request) -> Reply:
     """The outcome of a pass."""
     return json_reply(loop_state.show_run(request.wiring.store, request.call, request.need("run")))
@@ -292,15 +240,6 @@ def verify_audit(request: Request) -> Reply:
 def _telemetry(request: Request) -> Telemetry:
     """How this read is recorded; what cannot be recorded is counted here, and nobody waits for it."""
     return Telemetry(request.wiring.telemetry, lambda: count("TelemetryLost", 1))
-
-
-def _decided(request: Request, decide: Callable[..., dict[str, Any]]) -> Reply:
-    body = request.body_as(DecisionRequest)
-    answer = decide(
-        request.wiring.store, request.call, request.need("id"), body.because, proposal_digest=body.proposal_digest
-    )
-    count("Decisions", 1)
-    return json_reply(answer)
 
 
 def _memory(record: MemoryRecord) -> dict[str, Any]:
