@@ -16,6 +16,7 @@ from provenloop.domain.errors import InvalidInputError, NotFoundError, ScopeDeni
 from provenloop.domain.events import Event, SupersedeEvent
 from provenloop.domain.questions import question_of
 from provenloop.domain.records import TERM_ROW_GRAINS
+from provenloop.services import term_index
 from provenloop.services.recall import MAX_DEEP_TERMS, Wanted, recall, would_find
 from provenloop.services.record_use import Telemetry, question_grain
 from provenloop.services.term_index import drop_texts, index_texts, term_key
@@ -263,9 +264,14 @@ def test_a_term_of_many_texts_stays_a_small_row_and_loses_none_of_them(desk: Des
     assert texts(desk, question="lighthouse 0x3") == ["lighthouse keeper 0x3"]
 
 
-def test_a_text_among_the_earlier_ones_of_a_term_can_be_dropped(desk: Desk) -> None:
+@pytest.mark.parametrize("rows_a_step", [1, 20])
+def test_texts_among_the_earlier_ones_of_a_term_can_all_be_dropped(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, rows_a_step: int
+) -> None:
     desk.record(*(make_observation(f"lighthouse {n}") for n in range(90)))
+    desk.record(*(make_observation(f"lighthouse {n}") for n in range(90, 140)))
     desk.run()
+    monkeypatch.setattr(term_index, "_ROWS_A_STEP", rows_a_step)
     heads = desk.store.heads(MEMORY)
     assert heads is not None
     addresses = Addresses(heads.log.key)

@@ -68,10 +68,7 @@ def drop_texts(store: Store, memory: MemoryId, addresses: Addresses, grains: Ite
     wanted = _by_key(addresses, list(grains))
     _change_rows(store, memory, wanted, now, _without)
     for key, row in store.term_rows(memory, wanted).items():
-        for _ in range(_MAX_ROUNDS):
-            writes = list(_segments_without(store, memory, row, wanted[key]))
-            if not writes or _is_written(store, memory, writes[:_ROWS_A_STEP], now):
-                break
+        _drop_from_segments(store, memory, row, wanted[key], now)
 
 
 def _by_key(addresses: Addresses, grains: Sequence[Grain]) -> Mapping[str, list[str]]:
@@ -130,6 +127,16 @@ def _without(row: TermRow, addresses: Sequence[str]) -> Iterator[Write]:
     after = replace(row, addresses=kept, rev=row.rev + 1)
     is_empty = not kept and not row.segments
     yield Remove(row, expected=row.rev) if is_empty else Replace(after, expected=row.rev)
+
+
+def _drop_from_segments(store: Store, memory: MemoryId, row: TermRow, addresses: Sequence[str], now: int) -> None:
+    """Take addresses out of every segment of a term, in as many transactions as it takes."""
+    for _ in range(_MAX_ROUNDS):
+        writes = list(_segments_without(store, memory, row, addresses))
+        steps = (writes[start : start + _ROWS_A_STEP] for start in range(0, len(writes), _ROWS_A_STEP))
+        if all(_is_written(store, memory, step, now) for step in steps):
+            return
+    raise BusyError("others keep changing the index of terms; try again")
 
 
 def _segments_without(store: Store, memory: MemoryId, row: TermRow, addresses: Sequence[str]) -> Iterator[Write]:
