@@ -19,9 +19,11 @@ from tests.faults import (
     conflict,
     crash_after,
     crash_before,
+    late_server_error,
     lost_reply,
     lost_request,
     resent,
+    server_error,
     single_faults,
     take_snapshot,
     throttle,
@@ -164,6 +166,18 @@ def test_a_lost_reply_is_done_and_a_lost_request_is_not(client: Any) -> None:
         put(client, "done")
     with layer.faults(lost_request()), pytest.raises(ReadTimeoutError):
         put(client, "not done")
+
+    assert stored(client) == ["done"]
+
+
+def test_a_server_error_is_a_failure_of_aws_whether_or_not_the_call_was_done(client: Any) -> None:
+    layer = FaultLayer(client)
+
+    for fault, name in ((server_error(), "not done"), (late_server_error(), "done")):
+        with layer.faults(fault), pytest.raises(ClientError) as failed:
+            put(client, name)
+        assert failed.value.response["Error"]["Code"] == "InternalServerError"
+        assert failed.value.response["ResponseMetadata"]["HTTPStatusCode"] == 500
 
     assert stored(client) == ["done"]
 

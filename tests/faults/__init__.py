@@ -5,7 +5,8 @@ that pynamodb holds (``Connection.client``), under moto as well as against a ser
 hooks (botocore's own retries) is not simulated: a fault here is what the caller sees after all retries.
 
 * ``FaultLayer`` with a plan of ``crash_before``, ``crash_after``, ``lost_request``, ``lost_reply``, ``resent``,
-  ``throttle``, ``conflict``, ``unprocessed``: strikes at the nth call and records every call.
+  ``throttle``, ``server_error``, ``late_server_error``, ``conflict``, ``unprocessed``: strikes at the nth call and
+  records every call.
 * ``Interleaving``: several actors in one thread, switching at each AWS call, the order given as a list of numbers.
 * ``LateIndex``: queries of a GSI answer from the past until entries are released.
 * ``RepeatedDeliveries``, ``redelivered``: SQS hands out a message again.
@@ -26,9 +27,11 @@ from tests.faults.plan import (
     conflict,
     crash_after,
     crash_before,
+    late_server_error,
     lost_reply,
     lost_request,
     resent,
+    server_error,
     single_faults,
     throttle,
     unprocessed,
@@ -54,11 +57,13 @@ __all__ = [
     "conflict",
     "crash_after",
     "crash_before",
+    "late_server_error",
     "lost_reply",
     "lost_request",
     "redelivered",
     "resent",
     "schedules",
+    "server_error",
     "single_faults",
     "take_snapshot",
     "throttle",

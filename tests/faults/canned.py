@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from botocore.awsrequest import AWSResponse
+from botocore.exceptions import ClientError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _MESSAGES = {
     "ThrottlingException": "Throughput exceeds the current capacity of your table or index.",
     "ProvisionedThroughputExceededException": "The level of configured provisioned throughput was exceeded.",
+    "InternalServerError": "Internal server error",
     "TransactionConflictException": "Transaction is ongoing for the item",
     "IdempotentParameterMismatchException": "The client token was used with other parameters.",
 }
@@ -31,7 +33,18 @@ def answer(parsed: Mapping[str, Any]) -> Reply:
 def refusal(code: str, **modelled: Any) -> Reply:
     """A refusal with an error code and the fields AWS's model gives that error."""
     text = modelled.get("Message", _MESSAGES.get(code, code))
-    return _reply(400, {"Error": {"Code": code, "Message": text}, "message": text, **modelled})
+    return _reply(400, {**_error(code, text), **modelled})
+
+
+def failure(code: str = "InternalServerError", status: int = 500) -> Reply:
+    """A failure of AWS itself."""
+    return _reply(status, _error(code, _MESSAGES.get(code, code)))
+
+
+def failure_of(operation: str) -> ClientError:
+    """The same as the client tells it."""
+    _, parsed = failure()
+    return ClientError(parsed, operation)  # type: ignore[arg-type]
 
 
 def cancelled(codes: list[str]) -> Reply:
@@ -50,6 +63,10 @@ def conflict_of(params: Mapping[str, Any], item: int) -> Reply:
     codes = ["None"] * len(params["TransactItems"])
     codes[min(item, len(codes) - 1)] = "TransactionConflict"
     return cancelled(codes)
+
+
+def _error(code: str, text: str) -> dict[str, Any]:
+    return {"Error": {"Code": code, "Message": text}, "message": text}
 
 
 def _reason(code: str) -> dict[str, Any]:

@@ -102,6 +102,8 @@ class FaultLayer(ClientHooks):
             raise self._death(call)
         if fault.kind is Kind.LOST_REPLY:
             raise ConnectionClosedError(endpoint_url=self.clients[0].meta.endpoint_url)
+        if fault.kind is Kind.LATE_SERVER_ERROR:
+            raise canned.failure_of(call.operation)
         if fault.kind is Kind.UNPROCESSED and exchange.succeeded:
             _hand_back(call, fault.keep, exchange.parsed)
 
@@ -113,6 +115,8 @@ class FaultLayer(ClientHooks):
                 raise ReadTimeoutError(endpoint_url=self.clients[0].meta.endpoint_url)
             case Kind.THROTTLE:
                 return canned.refusal(fault.code)
+            case Kind.SERVER_ERROR:
+                return canned.failure()
             case Kind.CONFLICT:
                 return canned.conflict_of(call.params, fault.item)
             case Kind.UNPROCESSED:

@@ -37,6 +37,8 @@ class Kind(Enum):
     LOST_REPLY = "the call was done and the caller sees a broken connection"
     RESENT = "the first reply was lost inside the client, which sent the request again"
     THROTTLE = "AWS refuses: too many requests"
+    SERVER_ERROR = "AWS fails, and the call was not done"
+    LATE_SERVER_ERROR = "AWS fails once the call was done"
     CONFLICT = "AWS refuses: another transaction is under way on an item"
     UNPROCESSED = "AWS does a part of a batch and hands the rest back"
 
@@ -135,6 +137,18 @@ def throttle(
 ) -> Fault:
     """The nth call is refused with ``code``; ``ProvisionedThroughputExceededException`` is the other one in use."""
     return Fault(Kind.THROTTLE, nth, operation, when, times, code=code)
+
+
+def server_error(nth: int = 1, operation: str | None = None, when: When | None = None, times: int | None = 1) -> Fault:
+    """The nth call ends in a status of 500 and was not done."""
+    return Fault(Kind.SERVER_ERROR, nth, operation, when, times)
+
+
+def late_server_error(
+    nth: int = 1, operation: str | None = None, when: When | None = None, times: int | None = 1
+) -> Fault:
+    """The nth call is done (or refused) and ends in a status of 500."""
+    return Fault(Kind.LATE_SERVER_ERROR, nth, operation, when, times)
 
 
 def conflict(

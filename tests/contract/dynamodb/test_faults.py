@@ -19,7 +19,7 @@ from provenloop.adapters.dynamodb.wake import DynamoWakeIndex
 from provenloop.domain.errors import BusyError, InternalError, LoopError, TooLargeError, UnavailableError
 from provenloop.services.ports import MAX_TRIES, Put, Reservation
 from tests.builders import MEMORY, NOW, Desk, make_fact, make_grain
-from tests.faults.canned import answer, cancelled, refusal
+from tests.faults.canned import answer, cancelled, failure, refusal
 from tests.faults.hooks import ClientHooks, Exchange, Reply
 from tests.faults.tables import TABLE
 from tests.store_fixture import REGION
@@ -194,6 +194,16 @@ def test_every_way_of_calling_answers_with_an_error_of_ours(store: DynamoStore, 
         with refusing(refusal(code), name.split()[0]), pytest.raises(LoopError) as caught:
             work()
         assert type(caught.value) is CODES[code], name
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_a_server_that_fails_in_no_words_of_the_store_may_be_tried_again_however_it_was_called(
+    store: DynamoStore, status: int
+) -> None:
+    for name, work in read_all(store).items():
+        with refusing(failure(str(status), status), name.split()[0]), pytest.raises(LoopError) as caught:
+            work()
+        assert type(caught.value) is UnavailableError, name
 
 
 def test_a_transaction_that_collides_is_tried_five_times_more_and_then_busy(store: DynamoStore) -> None:

@@ -92,8 +92,15 @@ def translated(error: PynamoDBException) -> LoopError:
 
 
 def _status_of(error: PynamoDBException) -> int:
-    response = getattr(error.cause, "response", None) or {}
-    return int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    """The HTTP status, 0 where there was no answer. pynamodb drops it from its own error, which it raises from
+    botocore's.
+    """
+    for cause in (error.cause, getattr(error.cause, "__cause__", None)):
+        response = getattr(cause, "response", None) or {}
+        status = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        if status is not None:
+            return int(status)
+    return 0
 
 
 def translating(call: Callable[[], T]) -> T:
