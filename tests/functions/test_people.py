@@ -28,6 +28,8 @@ TABLE: list[dict[str, Any]] = [
     {**ROW, "label": "email"},
     {**ROW, "value": "elsewhere", "tenant": "acme", "memories": "*", "scopes": ["admin"]},
     {**ROW, "value": "others", "memories": "other-*", "scopes": ["admin"]},
+    {**ROW, "claim": "realm_access.roles", "value": "loop-auditor", "scopes": ["read"]},
+    {**ROW, "claim": "https://acme.example/roles", "value": "auditor", "scopes": ["read"]},
 ]
 
 
@@ -56,6 +58,19 @@ def test_a_person_of_the_issuer_reviews_and_is_named_in_the_audit_trail(api: Api
     assert api.refused(api.call("apply", path, {"because": "agreed"}, token=token)) == (403, "PVL-E022")
     decision = api.done("show_recommendation", path)["audit"][-1]
     assert "oidc:ann@example.com" in json.dumps(decision)
+
+
+@pytest.mark.parametrize(
+    "claims", [{"realm_access": {"roles": ["offline", "loop-auditor"]}}, {"https://acme.example/roles": ["auditor"]}]
+)
+def test_a_role_inside_another_claim_or_under_an_address_is_found(
+    api: Api, issuer: LocalIssuer, claims: dict[str, Any]
+) -> None:
+    [first, *_] = api.find()
+    token = issuer.sign(groups=[], **claims)
+    assert api.call("list_recommendations", token=token).status == 200
+    answer = api.call("reject", {"memory": "support", "id": first["id"]}, {"because": "x"}, token=token)
+    assert api.refused(answer) == (403, "PVL-E022")
 
 
 def test_a_person_with_admin_mints_tokens_that_last_and_are_known_as_theirs(api: Api, issuer: LocalIssuer) -> None:

@@ -26,6 +26,7 @@ from tests.functions.api import Api
 from tests.functions.requests import ADMIN, MEMORY, NOW, ROOT
 
 LONG, SHORT = "86400", "1"
+DAY_MS = 86_400_000
 
 
 @dataclass
@@ -50,6 +51,10 @@ class Desk:
     @property
     def status(self) -> str:
         return str(self.api.done("show_recommendation", self.path)["status"])
+
+    @property
+    def reviews(self) -> int:
+        return int(self.api.done("show_recommendation", self.path)["reviews"])
 
     def states(self, execution: str) -> list[str]:
         """The states that an execution has entered, in order."""
@@ -261,6 +266,45 @@ def test_the_policy_has_what_a_pass_proposed_reviewed_by_way_of_the_bus(desk: De
     assert desk.api.done("show_recommendation", desk.path)["reviews"] == 0
     stack.tick()
     assert desk.api.done("show_recommendation", fresh.path)["reviews"] == 1
+
+
+@pytest.mark.parametrize("by", ["engine", "reviewer"])
+def test_what_was_snoozed_is_reviewed_anew_once_it_wakes_if_it_is_grave_enough(desk: Desk, by: str) -> None:
+    """The first review ends with the snooze; the bus tells of the waking, whoever brought it about."""
+    stack = desk.api.stack
+    assert stack.policy_file is not None
+    stack.policy_file.write_text(json.dumps({"review": {"start_workflow_at": "medium"}}), encoding="utf-8")
+    first = desk.request()
+    desk.waits_in(first, "Open")
+    desk.decide("snooze", until=NOW + DAY_MS)
+    assert desk.ended(first) == ("SUCCEEDED", {"outcome": "snoozed", "then_apply": False})
+    stack.tick()
+    assert desk.reviews == 1
+    stack.set_clock(NOW + DAY_MS)
+    if by == "reviewer":
+        desk.decide("wake")
+    else:
+        desk.api.done("run_pass", body={})
+    assert desk.status == "pending"
+    report = stack.tick()
+    assert report.failed == []
+    second = f"{desk.rec_id}-2"
+    desk.waits_in(second, "Open")
+    stack.tick()
+    assert desk.reviews == 2
+    desk.decide("approve", then_apply=True)
+    assert desk.ended(second)[1]["outcome"] == "applied"
+
+
+def test_what_wakes_below_the_severity_of_the_policy_is_left_to_who_asks(desk: Desk) -> None:
+    stack = desk.api.stack
+    assert stack.policy_file is not None
+    stack.policy_file.write_text(json.dumps({"review": {"start_workflow_at": "high"}}), encoding="utf-8")
+    desk.decide("snooze", until=NOW + DAY_MS)
+    stack.set_clock(NOW + DAY_MS)
+    desk.api.done("run_pass", body={})
+    assert stack.tick().failed == []
+    assert (desk.status, desk.reviews) == ("pending", 0)
 
 
 def test_a_review_that_nobody_answers_reminds_and_ends_and_leaves_the_recommendation_as_it_was(

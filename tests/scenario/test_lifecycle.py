@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from provenloop.adapters.dynamodb.store import DynamoStore
+from provenloop.domain.bus_events import EVENT_FIELDS, event_of
 from provenloop.domain.errors import (
     IllegalTransitionError,
     InvalidInputError,
@@ -372,3 +373,50 @@ def test_a_batch_needs_the_scope_review_and_a_reason(office: tuple[Desk, str]) -
     with refused(desk, LoopError) as caught:
         batch(desk, [advice])
     assert caught.value.code == "PVL-E022"
+
+
+# what is told of each step
+
+
+def woken_by_a_pass(desk: Desk, rec_id: str) -> None:
+    put_off(desk, rec_id, days=1)
+    desk.run(at=desk.now + DAY_MS)
+
+
+def woken_by_a_reviewer(desk: Desk, rec_id: str) -> None:
+    put_off(desk, rec_id)
+    wake(desk, rec_id)
+
+
+def grown(desk: Desk, _rec_id: str) -> None:
+    desk.record(*make_calls(9, name="more"), make_fact("Oslo"))
+    desk.run()
+
+
+def undone(desk: Desk, rec_id: str) -> None:
+    desk.approve_and_apply(rec_id)
+    desk.roll_back(rec_id)
+
+
+@pytest.mark.parametrize(
+    ("family", "take"),
+    [
+        *((family, take) for family in ("contradiction_sweep", "skill_stall")
+          for take in (woken_by_a_pass, woken_by_a_reviewer, Desk.reject)),
+        ("skill_stall", acknowledge),
+        ("contradiction_sweep", undone),
+        ("contradiction_sweep", grown),
+        ("contradiction_sweep", Desk.approve),
+    ],
+)  # fmt: skip
+def test_every_step_tells_the_bus_all_that_the_events_of_its_kind_promise(
+    office: tuple[Desk, str], family: str, take: Callable[[Desk, str], object]
+) -> None:
+    desk, _ = office
+    before = len(list(desk.store.audit_entries(desk.memory)))
+    take(desk, desk.finding(family))
+    told = [event for event in map(event_of, desk.store.audit_entries(desk.memory)) if event is not None]
+    assert len(told) > before
+    for event in told:
+        needed = set(EVENT_FIELDS[event.kind]) - ({"reason"} if event.detail["n"] == 1 else set())
+        assert needed <= event.detail.keys(), (event.kind, event.detail["status"])

@@ -34,7 +34,10 @@ _LAST_SECOND = 10**11
 
 @dataclass(frozen=True, slots=True)
 class ClaimRow:
-    """Whoever's ``claim`` is ``value``, or a list that holds it, is that. ``label`` names the claim that is shown."""
+    """Whoever's ``claim`` is ``value``, or a list that holds it, is that. ``label`` names the claim that is shown.
+
+    Both are names of claims as :func:`claim_named` reads them.
+    """
 
     claim: str
     value: str
@@ -89,14 +92,14 @@ def person_of(claims: Mapping[str, Any], table: Sequence[ClaimRow], now: int) ->
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= MAX_SUBJECT_CHARS:
         raise _not_valid()
-    row = next((row for row in table if _fits(claims.get(row.claim), row.value)), None)
+    row = next((row for row in table if _fits(claim_named(claims, row.claim), row.value)), None)
     if row is None:
         raise _not_valid()
     known_as = sha256(canonical_json([claims.get("iss"), subject]).encode()).hexdigest()[:32]
     person = f"{LABEL_PREFIX}{known_as}"
     return Principal(
         id=person,
-        label=_label(claims.get(row.label)) or person,
+        label=_label(claim_named(claims, row.label)) or person,
         kind="human",
         tenant=row.tenant,
         memories=row.memories,
@@ -105,6 +108,23 @@ def person_of(claims: Mapping[str, Any], table: Sequence[ClaimRow], now: int) ->
         lineage=(person,),
         expires_at=ends_at,
     )
+
+
+def claim_named(claims: Mapping[str, Any], name: str) -> Any:
+    """The claim of that name, or where there is none the one that its dots lead to; None where nothing is there.
+
+    ``realm_access.roles`` is the claim ``roles`` inside ``realm_access``. A name that holds dots itself, as URLs do, is
+    met first, on each level the longest one: whoever adds a claim inside another cannot stand in for one of that name.
+    """
+    if name in claims:
+        return claims[name]
+    parts = name.split(".")
+    for size in range(len(parts) - 1, 0, -1):
+        inner = claims.get(".".join(parts[:size]))
+        found = claim_named(inner, ".".join(parts[size:])) if isinstance(inner, dict) else None
+        if found is not None:
+            return found
+    return None
 
 
 def _require_current(claims: Mapping[str, Any], now: int) -> int:

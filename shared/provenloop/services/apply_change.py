@@ -242,7 +242,6 @@ def _decision(store: Store, call: Call, plan: Plan, change: ChangeSet, seq: int)
         "seq": seq,
         "created": change.created,
         "changed": change.changed,
-        "proposal": rec.proposal_digest,
         **plan.effects,
     }
     applied, entry, note = transition(call, rec, "applied", plan.because, effects)

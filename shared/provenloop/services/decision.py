@@ -101,10 +101,15 @@ def transition(
         by=author_of(call.principal),
         at=call.now,
         note=note,
-        effects={"revision": rec.revision, "severity": rec.severity, **effects},
+        effects={**effects_of(rec), **effects},
     )
     moved = replace(rec, status=after, updated_at=call.now, snoozed_until=None, chain=head_after(entry))
     return moved, entry, note
+
+
+def effects_of(rec: Recommendation) -> dict[str, Any]:
+    """What every entry says of the recommendation, beside what the step did: which proposal it was about."""
+    return {"revision": rec.revision, "severity": rec.severity, "proposal": rec.proposal_digest}
 
 
 def decide(store: Store, call: Call, route: str, build: Callable[[], Decision]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from provenloop.domain.recommendation import (
     expiry_of,
 )
 from provenloop.domain.records import Due
+from provenloop.services.decision import effects_of
 from provenloop.services.drafts import has_moved, is_quiet, refreshed, says_something_new, stamp
 from provenloop.services.lease import LeaseLostError, is_lost
 from provenloop.services.outbox import audited
@@ -145,7 +146,7 @@ class Findings:
             after="pending",
             by=engine_author(rec.creators[0]),
             at=self.now,
-            effects={"revision": 1, "proposal": rec.proposal_digest, "severity": rec.severity},
+            effects=effects_of(rec),
         )
         rec = replace(rec, chain=head_after(entry))
         opened = replace(key, open_id=rec.id, occurrences=key.occurrences + 1, rev=key.rev + 1)
@@ -202,9 +203,7 @@ class Findings:
             reason=reason,
             approval=None,
         )
-        effects = {"revision": revised.revision, "proposal": revised.proposal_digest, "reason": reason,
-                   "severity": revised.severity}  # fmt: skip
-        entry = self._entry(rec, status, effects)
+        entry = self._entry(rec, status, {**effects_of(revised), "reason": reason})
         revised = replace(revised, chain=head_after(entry))
         waiting = told(self.store, self.memory, rec, revised)
         self._write([Replace(revised, expected=rec.rev), *audited(entry), *self._new_expiry(rec), *waiting])
@@ -230,7 +229,7 @@ class Findings:
         if rec.status != "snoozed" or rec.snoozed_until is None or rec.snoozed_until > self.now:
             return
         require_step(rec.status, "pending", "engine")
-        entry = self._entry(rec, "pending", {"revision": rec.revision, "reason": "woken"})
+        entry = self._entry(rec, "pending", {**effects_of(rec), "reason": "woken"})
         awake = replace(
             rec, status="pending", snoozed_until=None, updated_at=self.now, chain=head_after(entry), rev=rec.rev + 1,
             expires_at=max(rec.expires_at, expiry_of(self.now)),

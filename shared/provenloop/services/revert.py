@@ -37,8 +37,7 @@ class Revert:
         """The transaction of the revert, and its answer."""
         undone = undo_decision(store, call, self.undoing, seq, reason=REVERTED)
         changed = sorted((*undone.reply["removed"], *undone.reply["restored"]))
-        effects = {"seq": seq, "changed": changed, "reverted": self.undoing.rec.id,
-                   "proposal": self.approved.proposal_digest}  # fmt: skip
+        effects = {"seq": seq, "changed": changed, "reverted": self.undoing.rec.id}
         applied, entry, note = transition(call, self.approved, "applied", self.because, effects)
         applied = replace(applied, applied_at=call.now, rev=self.stored.rev + 1)
         freed = replace(self.key, open_id=None, last_id=applied.id, last_status="applied", rev=self.key.rev + 1)

@@ -71,7 +71,7 @@ def approval(
     require_step(rec.status, "approved", "reviewer")
     require_other_author(call, rec)
     require_seen(rec, proposal_digest)
-    approved, entry, note = transition(call, rec, "approved", because, {"proposal": rec.proposal_digest})
+    approved, entry, note = transition(call, rec, "approved", because, {})
     stamped = replace(approved, approval=Approval(rec.proposal_digest, call.now, call.principal.lineage))
     return stamped, entry, audited(entry, note)
 

@@ -70,6 +70,49 @@ def test_a_claim_may_be_one_text_as_well() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "claims"),
+    [
+        ("realm_access.roles", {"realm_access": {"roles": ["other", "reviewers"]}}),
+        ("realm_access.roles", {"realm_access": {"roles": "reviewers"}}),
+        ("resource_access.loop.example.roles", {"resource_access": {"loop.example": {"roles": ["reviewers"]}}}),
+        ("a.b.c.d", {"a": {"b": {"x": 1}, "b.c": {"d": ["reviewers"]}}}),
+        ("https://acme.example/v1.0/roles", {"https://acme.example/v1.0/roles": ["reviewers"]}),
+        ("https://acme.example/claims.roles", {"https://acme.example/claims": {"roles": ["reviewers"]}}),
+        ("cognito:groups", {"cognito:groups": ["reviewers"]}),
+        ("roles.", {"roles.": ["reviewers"]}),
+    ],
+)
+def test_a_claim_inside_another_is_named_by_its_path_and_one_with_dots_by_its_name(
+    name: str, claims: dict[str, Any]
+) -> None:
+    assert person_of({**CLAIMS, **claims}, table({**ROW, "claim": name}), NOW).scopes == {"read", "review"}
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"realm_access": {"roles": []}},
+        {"realm_access": ["roles", "reviewers"]},
+        {"realm_access": "reviewers"},
+        {"realm_access": {"Roles": ["reviewers"]}},
+        {"realm_access": {"roles": {"reviewers": True}}},
+        {"realm_access": None, "roles": ["reviewers"]},
+        {"other": {"realm_access": {"roles": ["reviewers"]}}},
+        {"realm_access.roles": ["other"], "realm_access": {"roles": ["reviewers"]}},
+        {"realm_access.roles": None, "realm_access": {"roles": ["reviewers"]}},
+    ],
+)
+def test_what_is_not_at_the_end_of_the_path_is_no_claim(claims: dict[str, Any]) -> None:
+    with pytest.raises(UnauthenticatedError):
+        person_of({**CLAIMS, **claims}, table({**ROW, "claim": "realm_access.roles"}), NOW)
+
+
+def test_people_are_shown_by_a_claim_inside_another_as_well() -> None:
+    claims = {**CLAIMS, "profile": {"name": "Ann"}}
+    assert person_of(claims, table({**ROW, "label": "profile.name"}), NOW).label == "oidc:Ann"
+
+
+@pytest.mark.parametrize(
     "groups", [None, [], ["Reviewers"], "reviewers admins", ["reviewer"], {"reviewers": 1}, 1, True, [["reviewers"]]]
 )
 def test_whoever_fits_no_row_is_nobody(groups: object) -> None:
