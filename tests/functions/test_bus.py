@@ -65,6 +65,26 @@ def test_every_step_is_heard_once_right_after_it_and_nothing_waits(
     assert outbox(api) == []
 
 
+def test_what_an_applied_change_came_to_is_heard_when_it_is_measured(
+    api: Api, heard: Callable[[], list[dict[str, Any]]]
+) -> None:
+    lesson = next(each["id"] for each in api.find() if each["analyzer"] == "loop.tool_failure/1")
+    path = {**MEMORY, "id": lesson}
+    api.done("approve_and_apply", path, {"because": "we know"})
+    again = [{"kind": "tool_call", "tool": "http_get", "is_error": True, "result": "connect timeout"}]
+    api.stack.set_clock(NOW + HOUR_MS)
+    api.done("record_events", body={"events": again})
+    heard()
+    api.stack.set_clock(NOW + 26 * HOUR_MS)
+    api.done("run_pass", body={})
+    [told] = [event for event in heard() if event["detail-type"] == "OutcomeMeasured"]
+    last = api.done("show_recommendation", path)["audit"][-1]
+    assert (told["detail"]["id"], told["detail"]["n"]) == (last["id"], last["n"])
+    names = ("verdict", "errors", "calls", "baseline_errors", "baseline_calls", "horizon_ms")
+    assert [told["detail"][name] for name in names] == ["regressed", 1, 1, 5, 7, 24 * HOUR_MS]
+    assert (api.done("verify_audit")["ok"], outbox(api)) == (True, [])
+
+
 def test_while_the_bus_is_down_decisions_go_on_and_a_later_tick_tells_of_them(
     api: Api, heard: Callable[[], list[dict[str, Any]]]
 ) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from provenloop.adapters.dynamodb.store import DynamoStore
-from provenloop.domain.audit import AuditEntry, ChainHead, next_entry
+from provenloop.domain.audit import AuditEntry, ChainHead, head_after, next_entry
 from provenloop.domain.canonical import canonical_json
 from provenloop.domain.errors import AmbiguousPrefixError, NotFoundError, ScopeDeniedError
+from provenloop.domain.measured_step import MEASURER
 from provenloop.services import audit_trail, findings_read
 from provenloop.services.audit_export import export_page
-from tests.builders import Desk, make_principal
+from tests.builders import DAY_MS, Desk, make_calls, make_principal, make_tool_call
 from tests.faults import Interleaving
 from tests.faults.tables import TABLE
 from tests.store_fixture import first_pass, prepared
@@ -166,7 +167,7 @@ def _insert(desk: Desk, undone: str, _rejected: str) -> None:
 
 
 def _append(desk: Desk, undone: str, _rejected: str) -> None:
-    """A step that fits the chain in every way, but that no decision took."""
+    """A step that is linked as it should be, from a status that is final."""
     last = entries(desk, undone)[-1]
     by = {"label": "eve", "kind": "human", "id": "p-eve", "token": ""}
     head = ChainHead(last.n, last.id)
@@ -205,7 +206,7 @@ TAMPERED: dict[str, tuple[Tamper, int, str]] = {
     "reordered": (_reorder, 2, "the text has another number"),
     "status edited": (_status, 4, "the status is applied, the chain says rolled_back"),
     "head edited": (_head, 5, "the chain's head names another last entry"),
-    "a fitting step appended": (_append, 6, "the chain's head names another last entry"),
+    "a step appended that nothing leads to": (_append, 5, "the lifecycle has no such step"),
     "one put in between": (_insert, 2, "the text has another number"),
     "first dropped and the rest moved down": (_renumber, 1, "the text has another number"),
     "all dropped": (
@@ -231,6 +232,79 @@ def test_tampering_is_found_and_named(decided: tuple[Desk, str, str], how: str) 
         assert not findings_read.show_recommendation(desk.store, desk.call(), undone)["verified"]
     assert verified(desk, rejected)["ok"]
     assert len(exported(desk)) >= (2 if how == "all dropped" else 5)
+
+
+def measure_both(desk: Desk) -> str:
+    """A lesson is applied and measured for a day and for a week: held, and then not."""
+    first_pass(desk)
+    lesson = desk.finding("tool_failure")
+    desk.approve(lesson)
+    desk.apply(lesson)
+    began = desk.now
+    desk.record(make_tool_call("ok"))
+    desk.run(at=began + 2 * DAY_MS)
+    desk.record(*make_calls(3, name="again"))
+    desk.run(at=began + 8 * DAY_MS)
+    return lesson
+
+
+@pytest.fixture
+def measured(store: DynamoStore) -> tuple[Desk, str]:
+    """A memory with a lesson whose chain ends in two entries (4 and 5) of what it was measured to have come to."""
+    return prepared(store, measure_both)
+
+
+def _forge(desk: Desk, lesson: str, **effects: Any) -> None:
+    """The last entry as somebody would have liked it, with right links, in the recommendation's head as well."""
+    *before, last = entries(desk, lesson)
+    body = json.loads(last.text)
+    head = ChainHead(before[-1].n, before[-1].id)
+    forged = next_entry(
+        head, subject=lesson, before=body["from"], after=body["to"], by=body["by"], at=last.at,
+        effects={**body["effects"], **effects},
+    )  # fmt: skip
+    edit(desk, "AUDIT", f"{lesson}#{last.n:012}", "text", {"S": forged.text})
+    desk.plant(replace(desk.recommendation(lesson), chain=head_after(forged)))
+
+
+def _edit_verdict(desk: Desk, lesson: str) -> None:
+    text = entries(desk, lesson)[4].text.replace('"regressed"', '"held"')
+    edit(desk, "AUDIT", f"{lesson}#000000000005", "text", {"S": text})
+
+
+TAMPERED_MEASUREMENTS: dict[str, tuple[Callable[[Desk, str], None], int, str]] = {
+    "verdict edited": (_edit_verdict, 6, "the chain's head names another last entry"),
+    "the first dropped": (lambda desk, lesson: drop(desk, "AUDIT", f"{lesson}#000000000004"), 4, "an entry is missing"),
+    "the last dropped": (lambda desk, lesson: drop(desk, "AUDIT", f"{lesson}#000000000005"), 5, "the chain's head"),
+    "status edited": (
+        lambda desk, lesson: desk.plant(replace(desk.recommendation(lesson), status="rolled_back")),
+        5,
+        "the status is rolled_back, the chain says applied",
+    ),
+    "a horizon told twice": (lambda desk, lesson: _forge(desk, lesson, horizon_ms=DAY_MS), 5, "no measurement comes"),
+    "a word put in": (lambda desk, lesson: _forge(desk, lesson, text="trust me"), 5, "no measurement comes to this"),
+}
+
+
+@pytest.mark.parametrize("how", TAMPERED_MEASUREMENTS)
+def test_tampering_with_what_was_measured_is_found_and_named(measured: tuple[Desk, str], how: str) -> None:
+    desk, lesson = measured
+    tamper, n, reason = TAMPERED_MEASUREMENTS[how]
+    assert verified(desk, lesson) == {"ok": True, "subjects": 1, "entries": 5, "break": None}
+    tamper(desk, lesson)
+    found = verified(desk)["break"]
+    assert (found["subject"], found["n"]) == (lesson, n)
+    assert reason in found["reason"]
+    assert not findings_read.show_recommendation(desk.store, desk.call(), lesson)["verified"]
+
+
+def test_what_was_measured_is_exported_with_its_numbers(measured: tuple[Desk, str]) -> None:
+    desk, lesson = measured
+    told = [json.loads(line) for line in exported(desk, lesson)][3:]
+    assert [(line["from"], line["to"], line["by"]["label"]) for line in told] == [("applied", "applied", MEASURER)] * 2
+    numbers = [(line["effects"]["horizon_ms"] // DAY_MS, line["effects"]["verdict"], line["effects"]["errors"],
+                line["effects"]["calls"]) for line in told]  # fmt: skip
+    assert numbers == [(1, "held", 0, 1), (7, "regressed", 3, 4)]
 
 
 def test_two_chains_that_were_exchanged_are_both_broken(decided: tuple[Desk, str, str]) -> None:

@@ -15,11 +15,12 @@ from provenloop.domain.bus_events import BusEvent, event_of
 from provenloop.domain.errors import LoopError
 from provenloop.services.bus_port import Waiting
 from provenloop.services.publish import LEFT_BEHIND_MS, SWEPT_AT_ONCE, Published, Publisher
-from tests.builders import MEMORY, MINUTE_MS, Desk
+from tests.builders import DAY_MS, MEMORY, MINUTE_MS, Desk, make_tool_call
 from tests.faults import Fault, FaultLayer, Kind, unobserved
 from tests.faults.tables import TABLE
 from tests.store_fixture import REGION, first_pass, prepared
 
+HOUR_MS = 3_600_000
 KINDS = (Kind.CRASH_BEFORE, Kind.CRASH_AFTER, Kind.LOST_REPLY, Kind.LOST_REQUEST, Kind.RESENT, Kind.THROTTLE)
 
 
@@ -99,6 +100,27 @@ def test_a_pass_and_each_decision_leave_one_event_an_entry_in_their_own_transact
         ]
     )
     assert {event.detail["severity"] for event in rows(desk)} <= {"low", "medium", "high"}
+
+
+def test_a_checkpoint_and_its_correction_leave_one_event_each_in_the_transaction_of_the_verdict(office: Office) -> None:
+    desk = office.desk
+    lesson = desk.finding("tool_failure")
+    desk.approve_and_apply(lesson)
+    began = desk.now
+    desk.record(make_tool_call("ok"))
+    desk.run(at=began + 2 * DAY_MS)
+    desk.record(make_tool_call("late", occurred_at=began + HOUR_MS), make_tool_call("now"))
+    desk.run()
+    desk.record(make_tool_call("bad", error="card declined", occurred_at=began + HOUR_MS))
+    desk.run()
+    told = sorted((event for event in rows(desk) if event.kind == "OutcomeMeasured"), key=lambda event: event.at)
+    names = ("recommendation", "from", "status", "verdict", "errors", "calls", "late_errors", "late_calls")
+    assert [tuple(event.detail[name] for name in names) for event in told] == [
+        (lesson, "applied", "applied", "held", 0, 1, 0, 0),
+        (lesson, "applied", "applied", "regressed", 0, 1, 1, 2),
+    ]
+    assert {event.id for event in rows(desk)} == expected(desk)
+    desk.verify()
 
 
 def test_a_refused_decision_leaves_no_event(office: Office) -> None:

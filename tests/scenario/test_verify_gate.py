@@ -288,6 +288,20 @@ def test_what_there_is_no_time_for_stays_due(found: Desk) -> None:
     assert found.run(min_new=99)["measured"] == 1
 
 
+def test_a_checkpoint_is_one_read_and_one_transaction(found: Desk) -> None:
+    rec_id, began = applied(found)
+    found.record(make_tool_call("ok"))
+    found.run()
+    heads = found.store.heads(found.memory)
+    assert heads is not None
+    watches = {watch.recommendation: watch for watch in found.store.watches(found.memory)}
+    measuring = Measuring(found.store, found.memory, began + 2 * DAY_MS, lambda: heads.folds, watches)
+    with found.counted() as names:
+        measuring.measure(rec_id, DAY)
+    assert names == ["BatchGetItem", "TransactWriteItems"]
+    assert verdicts(found, rec_id) == {1: "held"}
+
+
 def test_a_pass_that_lost_its_lease_measures_nothing(found: Desk) -> None:
     rec_id, began = applied(found)
     heads = found.store.heads(found.memory)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 from provenloop.domain.canonical import canonical_json
-from provenloop.domain.instants import InstantError, format_instant, parse_instant
+from provenloop.domain.instants import format_instant
 from provenloop.domain.principal import Principal
 
 NO_PREVIOUS = ""
@@ -63,15 +63,6 @@ class ChainEnd:
     head: ChainHead
     status: str
     rev: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Break:
-    """The first place where a chain does not hold, and why."""
-
-    subject: str
-    n: int
-    reason: str
 
 
 def commit_to_note(note: Note) -> str:
@@ -125,46 +116,7 @@ def head_after(entry: AuditEntry) -> ChainHead:
     return ChainHead(entry.n, entry.id)
 
 
-def verify_chain(
-    subject: str, entries: Iterable[AuditEntry], *, head: ChainHead | None = None, status: str | None = None
-) -> Break | None:
-    """Check one subject's entries, given in order, against each other and against head and status.
-
-    Returns:
-        The first break, or None when the chain holds.
-    """
-    previous = ChainHead()
-    last_status = ""
-    for entry in entries:
-        reason = _fault(entry, subject, previous, last_status)
-        if reason:
-            return Break(subject, previous.n + 1, reason)
-        last_status = str((_body_of(entry) or {})["to"])
-        previous = head_after(entry)
-    if head is not None and head != previous:
-        return Break(subject, previous.n + 1, "the chain's head names another last entry")
-    if status is not None and status != last_status:
-        return Break(subject, previous.n, f"the status is {status}, the chain says {last_status or 'nothing'}")
-    return None
-
-
-def _fault(entry: AuditEntry, subject: str, previous: ChainHead, last_status: str) -> str | None:
-    """Why ``entry`` cannot follow ``previous``, or None."""
-    body = _body_of(entry)
-    if body is None or not isinstance(body.get("to"), str):
-        return "the text is not that of an entry"
-    checks = (
-        (entry.n == previous.n + 1, "an entry is missing or out of order"),
-        (body.get("n") == entry.n, "the text has another number"),
-        (entry.subject == subject and body.get("subject") == subject, "the entry belongs to another subject"),
-        (body.get("previous") == previous.id, "the link to the previous entry does not hold"),
-        (body.get("from") == last_status, "the step does not start where the last one ended"),
-        (_instant_of(body) == entry.at, "the text has another time"),
-    )
-    return next((reason for holds, reason in checks if not holds), None)
-
-
-def _body_of(entry: AuditEntry) -> dict[str, Any] | None:
+def body_of(entry: AuditEntry) -> dict[str, Any] | None:
     """The fields of an entry's text, None where it is no JSON object: what is stored may have been tampered with."""
     try:
         body = json.loads(entry.text)
@@ -173,16 +125,9 @@ def _body_of(entry: AuditEntry) -> dict[str, Any] | None:
     return body if isinstance(body, dict) else None
 
 
-def _instant_of(body: Mapping[str, Any]) -> int | None:
-    try:
-        return parse_instant(body.get("at"))
-    except InstantError:
-        return None
-
-
 def verify_note(entry: AuditEntry, note: Note) -> bool:
     """Whether the note is the one that the entry commits to."""
-    body = _body_of(entry)
+    body = body_of(entry)
     try:
         expected = commit_to_note(note)
     except ValueError:

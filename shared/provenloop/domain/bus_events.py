@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from provenloop.domain.audit import AuditEntry
+from provenloop.domain.measured_step import is_measured
 from provenloop.domain.names import MemoryId
 
-EventKind = Literal["RecommendationProposed", "RecommendationDecided", "ChangeApplied", "ChangeRolledBack"]
+EventKind = Literal[
+    "RecommendationProposed", "RecommendationDecided", "ChangeApplied", "ChangeRolledBack", "OutcomeMeasured"
+]
 
 #: Fields of every event.
 COMMON_FIELDS: tuple[str, ...] = ("id", "tenant", "memory", "recommendation", "n", "from", "status", "at", "by")
@@ -24,7 +27,11 @@ EVENT_FIELDS: Mapping[EventKind, tuple[str, ...]] = {
     "RecommendationDecided": ("revision", "severity", "proposal"),
     "ChangeApplied": ("revision", "severity", "proposal", "seq", "created", "changed"),
     "ChangeRolledBack": ("revision", "severity", "seq", "removed", "restored", "already_undone"),
-}
+    "OutcomeMeasured": (
+        "revision", "severity", "horizon_ms", "verdict", "errors", "calls", "late_errors", "late_calls",
+        "baseline_errors", "baseline_calls",
+    ),
+}  # fmt: skip
 _OF_STATUS: Mapping[str, EventKind] = {
     "pending": "RecommendationProposed",
     "approved": "RecommendationDecided",
@@ -53,7 +60,7 @@ def event_of(entry: AuditEntry) -> BusEvent | None:
     colon in its subject.
     """
     body = json.loads(entry.text)
-    kind = None if ":" in entry.subject else _OF_STATUS.get(body["to"])
+    kind = None if ":" in entry.subject else _kind_of(body)
     if kind is None:
         return None
     effects = body["effects"]
@@ -67,6 +74,10 @@ def event_of(entry: AuditEntry) -> BusEvent | None:
         **{name: effects[name] for name in EVENT_FIELDS[kind] if name in effects},
     }
     return BusEvent(entry.id, kind, entry.at, detail)
+
+
+def _kind_of(body: Mapping[str, Any]) -> EventKind | None:
+    return "OutcomeMeasured" if is_measured(body) else _OF_STATUS.get(body["to"])
 
 
 def told(memory: MemoryId, event: BusEvent) -> dict[str, Any]:

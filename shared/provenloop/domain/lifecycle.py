@@ -1,7 +1,8 @@
 """The one table of statuses and steps; a step that is not in it is refused.
 
 Statuses are assigned nowhere else. Who may take a step is named by role: the engine, a reviewer, an applier, or the
-host policy. ``steps_from`` feeds the API and the docs, so that they cannot disagree with the code.
+host policy. What stays as it is and is told anew (revised, or measured once it is applied) is a step as well.
+``steps_from`` feeds the API and the docs, so that they cannot disagree with the code.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ STEPS: Mapping[tuple[str, str], frozenset[Role]] = {
     ("approved", "rejected"): frozenset({"reviewer"}),
     ("approved", "pending"): frozenset({"engine"}),
     ("approved", "expired"): frozenset({"engine"}),
+    ("applied", "applied"): frozenset({"engine"}),
     ("applied", "rolled_back"): frozenset({"applier"}),
 }
 

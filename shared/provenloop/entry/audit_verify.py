@@ -20,8 +20,9 @@ from typing import Any
 
 from provenloop.domain.anchor import Anchor, anchor_from
 from provenloop.domain.anchor_check import Difference, anchor_fault, difference
-from provenloop.domain.audit import AuditEntry, Break, verify_chain
+from provenloop.domain.audit import AuditEntry
 from provenloop.domain.canonical import canonical_json
+from provenloop.domain.chain_check import Break, verify_chain
 from provenloop.domain.errors import LoopError
 from provenloop.domain.instants import InstantError, days_before, parse_instant
 from provenloop.domain.names import MemoryId

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from provenloop.domain.audit import AuditEntry, Break, ChainEnd, ChainHead, Note, verify_chain, verify_note
+from provenloop.domain.audit import AuditEntry, ChainEnd, ChainHead, Note, verify_note
+from provenloop.domain.chain_check import Break, verify_chain
 from provenloop.domain.errors import NotFoundError
 from provenloop.domain.recommendation import Recommendation
 from provenloop.services.call import Call

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from provenloop.analyzers import ANALYZERS
-from provenloop.domain.audit import verify_chain
+from provenloop.domain.chain_check import verify_chain
 from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.grain import Grain
 from provenloop.domain.instants import format_instant

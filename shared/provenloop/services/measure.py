@@ -1,23 +1,28 @@
 """Measuring: each checkpoint once, over its own window, and once more where something came late.
 
-The verdict, what it means for the dedup key, and the record that a change did not hold are one transaction. It requires
-the pass's head and the recommendation as read: a pass that lost its lease measures nothing, and neither does one that
-an undo overtakes. A checkpoint that is found measured stays as it is, so a crash repeats nothing.
+The verdict, its audit entry and event, what it means for the dedup key, and the record that a change did not hold are
+one transaction. It requires the pass's head and the recommendation as read: a pass that lost its lease measures
+nothing, and neither does one that an undo overtakes. A checkpoint that is found measured stays as it is, so a crash
+repeats nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from provenloop.domain.audit import engine_author, head_after, next_entry
 from provenloop.domain.checkpoint import HORIZONS_MS, Checkpoint, Reading, Regression, Watch
 from provenloop.domain.commit import PassHead
 from provenloop.domain.errors import BusyError
+from provenloop.domain.lifecycle import require_step
+from provenloop.domain.measured_step import MEASURER, measured_effects
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import Metric, Recommendation
 from provenloop.domain.records import Due
 from provenloop.services.blame import blame_writes, due_of
 from provenloop.services.lease import LeaseLostError
+from provenloop.services.outbox import audited
 from provenloop.services.ports import Remove, Replace, Require, Store, Write, WriteRefusedError
 from provenloop.services.recurrence import reading_of
 
@@ -83,7 +88,7 @@ class Measuring:
             if rec is None or rec.status != "applied" or rec.metric is None or checkpoint is None:
                 return None, False
             wanted = writes(rec, rec.metric, checkpoint)
-            if not wanted or self._is_written([Require(rec, expected=rec.rev), *wanted]):
+            if not wanted or self._is_written(wanted):
                 return checkpoint, bool(wanted)
         raise BusyError("decisions on one recommendation keep coming in")
 
@@ -91,7 +96,7 @@ class Measuring:
         if checkpoint.verdict is not None:
             return []
         after = checkpoint.measured(metric, self._reading(rec, metric, checkpoint), self.now)
-        return [Replace(after, expected=checkpoint.rev), *self._meant(rec, after), *self._watch_done(rec, checkpoint)]
+        return [*self._told(rec, checkpoint, after), *self._meant(rec, after), *self._watch_done(rec, checkpoint)]
 
     def _late_writes(self, rec: Recommendation, metric: Metric, checkpoint: Checkpoint) -> list[Write]:
         if checkpoint.verdict is None:
@@ -99,8 +104,24 @@ class Measuring:
         after = checkpoint.with_late(metric, self._reading(rec, metric, checkpoint), self.now)
         if after.whole == checkpoint.whole:
             return []
-        meant = self._meant(rec, after) if after.verdict != checkpoint.verdict else ()
-        return [Replace(after, expected=checkpoint.rev), *meant]
+        if after.verdict == checkpoint.verdict:
+            return [Require(rec, expected=rec.rev), Replace(after, expected=checkpoint.rev)]
+        return [*self._told(rec, checkpoint, after), *self._meant(rec, after)]
+
+    def _told(self, rec: Recommendation, before: Checkpoint, after: Checkpoint) -> list[Write]:
+        """The verdict as it is now, on the recommendation's chain as well."""
+        require_step(rec.status, "applied", "engine")
+        entry = next_entry(
+            rec.chain,
+            subject=rec.id,
+            before=rec.status,
+            after="applied",
+            by=engine_author(MEASURER),
+            at=self.now,
+            effects=measured_effects(rec, after),
+        )
+        measured = replace(rec, chain=head_after(entry), rev=rec.rev + 1)
+        return [Replace(measured, expected=rec.rev), *audited(entry), Replace(after, expected=before.rev)]
 
     def _reading(self, rec: Recommendation, metric: Metric, checkpoint: Checkpoint) -> Reading:
         watch = self.watches.get(rec.id)

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from provenloop.domain.audit import (
     AuditEntry,
-    Break,
     ChainHead,
     Note,
     author_of,
@@ -22,10 +21,10 @@ from provenloop.domain.audit import (
     engine_author,
     head_after,
     next_entry,
-    verify_chain,
     verify_note,
 )
 from provenloop.domain.canonical import canonical_json
+from provenloop.domain.chain_check import Break, verify_chain
 from tests.builders import ADMIN, NOW
 
 ENGINE = engine_author("engine:loop.tool_failure/1")

@@ -41,6 +41,7 @@ def make_entry(before: str, after: str, effects: dict[str, Any] | None = None, *
         ("pending", "snoozed", "RecommendationDecided"),
         ("approved", "applied", "ChangeApplied"),
         ("pending", "applied", "ChangeApplied"),
+        ("applied", "applied", "OutcomeMeasured"),
         ("applied", "rolled_back", "ChangeRolledBack"),
     ],
 )
@@ -59,7 +60,14 @@ def test_other_steps_have_none(after: str, subject: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after"), [("", "pending"), ("pending", "approved"), ("approved", "applied"), ("applied", "rolled_back")]
+    ("before", "after"),
+    [
+        ("", "pending"),
+        ("pending", "approved"),
+        ("approved", "applied"),
+        ("applied", "applied"),
+        ("applied", "rolled_back"),
+    ],
 )
 def test_nothing_leaves_but_the_fields_of_its_kind_and_no_reason_label_or_token(before: str, after: str) -> None:
     known = {name: f"value of {name}" for names in EVENT_FIELDS.values() for name in names}

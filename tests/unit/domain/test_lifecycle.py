@@ -32,6 +32,7 @@ ALLOWED = {
     ("approved", "rejected", "reviewer"),
     ("approved", "pending", "engine"),
     ("approved", "expired", "engine"),
+    ("applied", "applied", "engine"),
     ("applied", "rolled_back", "applier"),
 }
 
