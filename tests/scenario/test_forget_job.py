@@ -181,16 +181,102 @@ def test_a_message_without_a_job_is_refused(desk: Desk) -> None:
         deliver(desk, sent)
 
 
+def make_fail(desk: Desk, sent: Sent, job: str) -> None:
+    """The job forgets some grains, then loses what it was asked for and gives up."""
+    once = iter([False, True])
+    deliver(desk, sent, lambda: next(once))
+    [stored] = [desk.store.job(desk.memory, job)]
+    assert isinstance(stored, Job)
+    call = desk.call()
+    notes = desk.store.notes(desk.memory, stored.notes).values()
+    desk.store.transact(desk.memory, [*map(Remove, notes)], call.now)
+    assert deliver(desk, sent) == "failed"
+
+
 def test_a_job_that_has_lost_what_it_needs_fails_and_says_so(some: Desk) -> None:
     sent = Sent()
     job = begin(some, sent)["job"]
-    [stored] = [some.store.job(some.memory, job)]
-    assert isinstance(stored, Job)
-    call = some.call()
-    notes = some.store.notes(some.memory, stored.notes).values()
-    some.store.transact(some.memory, [*map(Remove, notes)], call.now)
-    assert deliver(some, sent) == "failed"
+    make_fail(some, sent, job)
     assert (shown(some, job)["status"], shown(some, job)["error"]) == ("failed", "PVL-E060")
+
+
+@pytest.mark.parametrize("key", ["k", None])
+def test_a_job_that_gave_up_goes_on_when_the_same_is_asked_for_again(some: Desk, key: str | None) -> None:
+    sent = Sent()
+    job = begin(some, sent, key=key, because="asked")["job"]
+    make_fail(some, sent, job)
+    done_before = shown(some, job)["counts"]["grains"]
+    assert sent.messages == []
+    some.record(make_fact("opal 1", subject=NAME, relation="said since"))
+    again = begin(some, sent, key=key, because="asked")
+    assert (again["job"], again["status"], again["error"], again["counts"]["grains"]) == (
+        job, "running", None, done_before,
+    )  # fmt: skip
+    assert [message[1] for message in sent.messages] == [job]
+    assert deliver(some, sent) == "done"
+    done = shown(some, job)
+    assert (done["counts"]["grains"], done["error"]) == (COUNTS_OF_SOME["grains"] + 1, None)
+    assert_gone(some, "opal")
+    some.verify()
+
+
+@pytest.mark.parametrize("key", ["k", None])
+def test_a_job_whose_message_was_lost_is_sent_again_once_it_has_stood_still(some: Desk, key: str | None) -> None:
+    sent = Sent()
+    job = begin(some, sent, key=key, because="asked")["job"]
+    sent.messages.clear()
+    assert begin(some, sent, key=key, because="asked")["job"] == job
+    assert sent.messages == []
+    some.now += jobs.STANDS_STILL_MS + 1
+    assert begin(some, sent, key=key, because="asked")["job"] == job
+    assert sent.messages == [(some.memory, job, 0)]
+    assert deliver(some, sent) == "done"
+    assert_gone(some, "opal")
+
+
+def test_without_a_key_the_same_words_are_a_new_job_once_the_first_is_done(some: Desk) -> None:
+    sent = Sent()
+    first = begin(some, sent, because="asked")["job"]
+    deliver(some, sent)
+    some.record(*(make_fact(f"opal {number}", subject=NAME, relation=f"s{number}") for number in range(SOME)))
+    second = begin(some, sent, because="asked")["job"]
+    assert second != first
+    assert deliver(some, sent) == "done"
+    assert shown(some, first)["status"] == "done"
+
+
+@pytest.mark.parametrize("kind", [Kind.CRASH_BEFORE, Kind.CRASH_AFTER, Kind.LOST_REPLY])
+def test_a_crash_while_a_job_is_taken_up_again_leaves_it_to_the_next_request(some: Desk, kind: Kind) -> None:
+    sent = Sent()
+    job = begin(some, sent, key="k", because="asked")["job"]
+    make_fail(some, sent, job)
+    with FaultLayer(some.client) as layer, layer.faults(Fault(kind, 1, operation="TransactWriteItems")):
+        try:
+            begin(some, sent, key="k", because="asked")
+        except (Crash, LoopError):
+            layer.restart()
+    begin(some, sent, key="k", because="asked")
+    while sent.messages:
+        deliver(some, sent)
+    assert shown(some, job)["status"] == "done"
+    assert_gone(some, "opal")
+
+
+def test_two_who_take_a_job_up_at_once_begin_it_again_once(some: Desk) -> None:
+    sent = Sent()
+    job = begin(some, sent, key="k", because="asked")["job"]
+    make_fail(some, sent, job)
+    rival = iter([lambda: begin(some, sent, key="k", because="asked")])
+
+    class Rivalled(Sent):
+        def send(self, memory: MemoryId, job_id: str, delay_s: int) -> None:
+            sent.send(memory, job_id, delay_s)
+            for ask in rival:
+                ask()
+
+    assert begin(some, Rivalled(), key="k", because="asked")["status"] == "running"
+    assert sorted(deliver(some, sent) for _ in range(len(sent.messages))) == ["done", "over"]
+    assert shown(some, job)["counts"]["grains"] == COUNTS_OF_SOME["grains"]
 
 
 CRASHES = [(kind, nth) for kind in (Kind.CRASH_BEFORE, Kind.CRASH_AFTER, Kind.LOST_REPLY) for nth in range(1, 8)]

@@ -70,6 +70,11 @@ def ended(job: Job, at: int, error: str | None = None) -> Job:
     return replace(job, changed_at=at, status="failed" if error else "done", error=error, rev=job.rev + 1)
 
 
+def begun_again(job: Job, at: int) -> Job:
+    """A failed job, to be done from its beginning; what it did stays done and counted."""
+    return replace(job, changed_at=at, status="running", error=None, cursor="", not_before=at, rev=job.rev + 1)
+
+
 def is_of_a_job(subject: str) -> bool:
     """Whether notes of that subject hold the texts of a job."""
     return subject.startswith(_NOTES_PREFIX)

@@ -2,6 +2,10 @@
 
 The message is sent before the job is stored: a job that is there is on its way, whoever crashes in between. A message
 whose job was never stored ends among the dead letters.
+
+No job is stuck: the request that began it, sent again, finds it (without an Idempotency-Key as long as it is not done).
+One that gave up begins again, with the texts of the request, for none are kept of what failed; one that stands still is
+sent once more.
 """
 
 from __future__ import annotations
@@ -11,9 +15,10 @@ from typing import Any, cast
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import Note, author_of
+from provenloop.domain.canonical import canonical_json, sha256_hex
 from provenloop.domain.errors import IdempotencyMismatchError, NotFoundError
-from provenloop.domain.instants import format_instant
-from provenloop.domain.job import BECAUSE_NOTE, ID_CHARS, Job, JobKind
+from provenloop.domain.instants import MINUTE_MS, format_instant
+from provenloop.domain.job import BECAUSE_NOTE, ID_CHARS, Job, JobKind, begun_again
 from provenloop.domain.names import MemoryId
 from provenloop.domain.principal import Principal, PrincipalKind
 from provenloop.services.call import Call
@@ -22,11 +27,13 @@ from provenloop.services.forget import forget
 from provenloop.services.forget_plan import TooManyGrainsError, Wanted
 from provenloop.services.job_port import JobQueue
 from provenloop.services.memories import require_heads
-from provenloop.services.ports import Entropy, Put, Store, Write, WriteRefusedError
+from provenloop.services.ports import Entropy, Put, Replace, Store, Write, WriteRefusedError
 from provenloop.services.replay import replay_key
 
 #: So much later than it is sent, a message finds its job stored.
 FIRST_DELAY_S = 5
+#: A job that has not moved for so long is sent once more: no function runs longer. Too often does no harm.
+STANDS_STILL_MS = 15 * MINUTE_MS
 _SALT_BYTES = 16
 _FORGET: JobKind = "forget"
 
@@ -51,12 +58,44 @@ def forget_or_begin(store: Store, jobs: JobQueue, call: Call, wanted: Wanted, be
     job_id = job_id_of(call, _FORGET)
     known = known_job(store, call, job_id)
     if known is not None:
-        return False, shown(known)
+        return False, shown(_taken_up(store, jobs, call, known, _texts(wanted, because)))
     try:
         return True, forget(store, call, wanted, because)
     except TooManyGrainsError as too_many:
-        job = new_job(store, call, job_id, wanted, too_many.chain)
-        return False, shown(_begin(store, jobs, call, job, [require_because(because), wanted.subject or ""]))
+        texts = _texts(wanted, because)
+        job_id, known = (job_id, None) if call.idempotency_key is not None else _unkeyed(store, call, job_id)
+        if known is not None:
+            return False, shown(_taken_up(store, jobs, call, known, texts))
+        return False, shown(_begin(store, jobs, call, new_job(store, call, job_id, wanted, too_many.chain), texts))
+
+
+def _unkeyed(store: Store, call: Call, new_id: str) -> tuple[str, Job | None]:
+    """The id of a request without a key, and the job if it is begun; once that is done, the same words ask anew."""
+    own = sha256_hex(canonical_json([_request_of(store, call), call.principal.id]))[:ID_CHARS]
+    job = store.job(call.memory, own)
+    return (new_id, None) if job is not None and job.status == "done" else (own, job)
+
+
+def _texts(wanted: Wanted, because: str) -> list[str]:
+    """What a job needs to be told: why, and about whom."""
+    return [require_because(because), wanted.subject or ""]
+
+
+def _taken_up(store: Store, jobs: JobQueue, call: Call, job: Job, texts: Sequence[str]) -> Job:
+    """The job, on its way again if it was not."""
+    if job.status == "failed":
+        jobs.send(call.memory, job.id, FIRST_DELAY_S)
+        again = begun_again(job, call.now)
+        try:
+            writes = [Replace(again, expected=job.rev), *notes_of(job, texts, call.entropy)]
+            store.transact(call.memory, writes, call.now)
+        except WriteRefusedError:
+            # The same request, sent twice at the same time.
+            return known_job(store, call, job.id) or job
+        return again
+    if job.is_running and call.now - max(job.changed_at, job.not_before) > STANDS_STILL_MS:
+        jobs.send(call.memory, job.id, 0)
+    return job
 
 
 def known_job(store: Store, call: Call, job_id: str) -> Job | None:
@@ -144,5 +183,5 @@ def _begin(store: Store, jobs: JobQueue, call: Call, job: Job, texts: Sequence[s
         store.transact(call.memory, [Put(job), *notes_of(job, texts, call.entropy)], call.now)
     except WriteRefusedError:
         # The same request, sent twice at the same time.
-        return known_job(store, call, job.id) or job
+        return store.job(call.memory, job.id) or job
     return job

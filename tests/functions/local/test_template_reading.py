@@ -197,6 +197,17 @@ def test_dead_letter_queues_come_before_the_queues_that_point_at_them() -> None:
     assert names.index("DeadWork") < names.index("Work")
 
 
+def test_a_property_without_a_value_is_absent() -> None:
+    properties = {"Name": {"Ref": "AWS::NoValue"}, "Size": {"Fn::If": ["Never", 7, {"Ref": "AWS::NoValue"}]}}
+    template = _template(
+        Conditions={"Never": {"Fn::Equals": ["a", "b"]}}, Resources={"X": {"Type": "X", "Properties": properties}}
+    )
+    thing = template.resources["X"]
+    assert (thing.get("Name"), thing.get("Size", 5), thing.get("Other")) == (None, 5, None)
+    with pytest.raises(TemplateError, match="X has no Size"):
+        thing.need("Size")
+
+
 def test_what_the_stack_lacks_is_listed() -> None:
     template = Template.load(SMALL)
     assert resources.unsupported(template) == ("Warehouse (AWS::Kinesis::Stream)",)

@@ -22,7 +22,7 @@ except ImportError:  # a PyYAML built without libyaml: the same, ten times slowe
 
 from provenloop.entry.local import naming
 from provenloop.entry.local.account import ACCOUNT, REGION, STACK_NAME
-from provenloop.entry.local.intrinsics import TemplateError, holds, intrinsic_of, resolve
+from provenloop.entry.local.intrinsics import NO_VALUE, TemplateError, holds, intrinsic_of, resolve
 
 _SERVERLESS = "AWS::Serverless::"
 _TIMESTAMP_TAG = "tag:yaml.org,2002:timestamp"
@@ -94,14 +94,16 @@ class Resource:
     template: Template
 
     def get(self, name: str, default: Any = None) -> Any:
-        """A property, evaluated; ``default`` where it is absent."""
-        return self.template.resolve(self.raw[name]) if name in self.raw else default
+        """A property, evaluated; ``default`` where it is absent, or its value is ``AWS::NoValue``."""
+        found = self.template.resolve(self.raw[name]) if name in self.raw else NO_VALUE
+        return default if found is NO_VALUE else found
 
     def need(self, name: str) -> Any:
         """A property that must be there, evaluated."""
-        if name not in self.raw:
+        found = self.get(name, NO_VALUE)
+        if found is NO_VALUE:
             raise TemplateError(f"{self.logical_id} has no {name}")
-        return self.get(name)
+        return found
 
 
 class Template:
