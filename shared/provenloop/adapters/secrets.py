@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from typing import Any
 
@@ -27,16 +28,18 @@ def read_secret(arn: str) -> str:
         answer = _client().get_secret_value(SecretId=arn)
     except ClientError as error:
         if error.response["Error"]["Code"] in _OURS:
-            raise InternalError("the bootstrap secret cannot be read") from error
+            raise InternalError("a secret of the installation cannot be read") from error
         raise UnavailableError("a credential could not be read; try again") from error
     except BotoCoreError as error:
         raise UnavailableError("a credential could not be read; try again") from error
     text = answer.get("SecretString")
     if not isinstance(text, str):
-        raise InternalError("the bootstrap secret holds no text")
+        raise InternalError("a secret of the installation holds no text")
     return text
 
 
 @cache
 def _client() -> Any:
+    # At its lowest level this logger shows whole answers, and these are secrets.
+    logging.getLogger("botocore.parsers").setLevel(logging.INFO)
     return botocore.session.get_session().create_client("secretsmanager", config=_CONFIG)

@@ -1,0 +1,115 @@
+"""HTTP to a model with an end in time and in size, whatever the other side does.
+
+The timeouts of an HTTP client are for each read, so an answer that trickles never ends. Here a timer cuts the
+connection when the time of the call is over. Imports the HTTP library of the SDK, so it is imported when a model is
+first asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from functools import cache
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Self
+
+import httpx2
+
+if TYPE_CHECKING:
+    import ssl
+    from types import TracebackType
+
+MAX_BYTES = 2_000_000
+_CONNECTED = ("connect_tcp.complete", "start_tls.complete")
+
+
+class Deadline:
+    """The end of one call, ``seconds`` after it is entered: what is connected then is cut."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._ends_at = 0.0
+        self._stream: Any = None
+        self._timer = threading.Timer(seconds, self._cut)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._ends_at = monotonic() + self.seconds
+        self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        self._stream = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is over."""
+        return monotonic() >= self._ends_at
+
+    def note(self, event: str, info: dict[str, Any]) -> None:
+        """Takes note of the connection; what the HTTP library calls for each of its steps."""
+        if event.endswith(_CONNECTED):
+            self._stream = info["return_value"]
+
+    def _cut(self) -> None:
+        connected = self._stream.get_extra_info("socket") if self._stream is not None else None
+        if connected is not None:
+            # It may be closed already.
+            with contextlib.suppress(OSError):
+                connected.shutdown(socket.SHUT_RDWR)
+
+
+class ModelTransport(httpx2.BaseTransport):
+    """One connection for one call: its answer is at most 2 MB, and comes before the deadline."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self.deadline = deadline
+        self._inner = httpx2.HTTPTransport(verify=_tls())
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request; the answer is asked for as it is, since what is packed may be of any size."""
+        request.headers["accept-encoding"] = "identity"
+        request.extensions = {**request.extensions, "trace": self.deadline.note}
+        response = self._inner.handle_request(request)
+        if response.headers.get("content-encoding", "identity") != "identity":
+            response.close()
+            raise httpx2.RemoteProtocolError("the answer is packed, which was not asked for", request=request)
+        return httpx2.Response(
+            status_code=response.status_code,
+            headers=response.headers,
+            stream=_Bounded(response.stream),
+            extensions=response.extensions,
+        )
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._inner.close()
+
+
+class _Bounded(httpx2.SyncByteStream):
+    """A body of at most 2 MB."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def __iter__(self) -> Iterator[bytes]:
+        size = 0
+        for chunk in self._inner:
+            size += len(chunk)
+            if size > MAX_BYTES:
+                raise httpx2.RemoteProtocolError("the answer is too large")
+            yield chunk
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Reading the certificates takes longer than a handshake, and they hold no secret."""
+    return httpx2.create_ssl_context()

@@ -1,0 +1,88 @@
+"""Asking a language model: one request, one answer or one typed failure, never an exception.
+
+What is ours (instructions, schema) and what came from outside (quoted texts) stand apart, so that every adapter sends
+them apart. The key of the provider is an argument of each call: nothing keeps it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from provenloop.domain.model_cost import Usage
+from provenloop.domain.quoting import Quoted
+
+#: Why there is no answer; ``network`` covers time that ran out, ``parse`` an answer that is no JSON object or is empty.
+FailureKind = Literal["auth", "network", "rate_limit", "server", "parse", "refusal", "unknown"]
+Effort = Literal["low", "medium", "high"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One question.
+
+    ``schema`` is the JSON schema (of an object) that the answer follows. ``timeout_ms`` is for everything from
+    connecting to the last byte. ``effort`` is left out for models that know none. ``cached`` asks the provider to keep
+    the instructions for the next call, where they are long enough for that.
+    """
+
+    model: str
+    instructions: str
+    quoted: tuple[Quoted, ...]
+    schema: Mapping[str, Any]
+    max_tokens: int
+    timeout_ms: int
+    effort: Effort | None = None
+    cached: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """What the model said: ``value`` is the JSON object, of whatever shape, that ``text`` holds.
+
+    ``model`` is the one that answered, ``stop_reason`` why it ended (``end_turn``, ``max_tokens`` ...).
+    """
+
+    value: dict[str, Any]
+    text: str
+    usage: Usage
+    model: str
+    stop_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailure:
+    """Why there is no answer. ``usage`` is what was used all the same, where the provider told.
+
+    ``timed_out``: the time was over. ``empty``: there was an answer, without a text. ``retry_after_s``: how long the
+    provider wants to be left alone.
+    """
+
+    kind: FailureKind
+    usage: Usage | None = None
+    model: str | None = None
+    retry_after_s: float | None = None
+    timed_out: bool = False
+    empty: bool = False
+
+
+ModelOutcome = ModelAnswer | ModelFailure
+
+
+class ModelProvider(Protocol):
+    """Where models are asked."""
+
+    def ask(self, request: ModelRequest, key: str) -> ModelOutcome:
+        """One call, tried once. Never raises, and keeps neither the key nor anything that was said."""
+
+
+class ModelKey(Protocol):
+    """The key of the installation."""
+
+    def current(self) -> str:
+        """The key as it is now; empty where models are switched off.
+
+        Raises:
+            LoopError: it cannot be read.
+        """
