@@ -16,11 +16,12 @@ from provenloop.domain.measured_step import is_measured
 from provenloop.domain.names import MemoryId
 
 EventKind = Literal[
-    "RecommendationProposed", "RecommendationDecided", "ChangeApplied", "ChangeRolledBack", "OutcomeMeasured"
-]
+    "RecommendationProposed", "RecommendationDecided", "ChangeApplied", "ChangeRolledBack", "OutcomeMeasured",
+    "RuleReady", "RuleArmed", "RuleDemoted",
+]  # fmt: skip
 
-#: Fields of every event.
-COMMON_FIELDS: tuple[str, ...] = ("id", "tenant", "memory", "recommendation", "n", "from", "status", "at", "by")
+#: Fields of every event, but for that which says what it is about: ``recommendation`` or, of rules, ``card``.
+COMMON_FIELDS: tuple[str, ...] = ("id", "tenant", "memory", "n", "from", "status", "at", "by")
 #: Further fields by kind, taken from the entry's effects; one that the entry does not have is left out.
 EVENT_FIELDS: Mapping[EventKind, tuple[str, ...]] = {
     "RecommendationProposed": ("revision", "severity", "proposal", "reason"),
@@ -31,7 +32,17 @@ EVENT_FIELDS: Mapping[EventKind, tuple[str, ...]] = {
         "revision", "severity", "horizon_ms", "verdict", "errors", "calls", "late_errors", "late_calls",
         "baseline_errors", "baseline_calls",
     ),
+    "RuleReady": ("project", "reports", "reason"),
+    "RuleArmed": ("project", "statement", "action"),
+    "RuleDemoted": ("project", "violations", "suppressed"),
 }  # fmt: skip
+_CARD = "card:"
+#: Of a card's chain: what follows from its status, where the step is one of those named.
+_OF_CARD: Mapping[str, tuple[EventKind, tuple[str, ...]]] = {
+    "candidate": ("RuleReady", ("ready", "return")),
+    "armed": ("RuleArmed", ("arm", "edit", "merge")),
+    "demoted": ("RuleDemoted", ("demote",)),
+}
 _OF_STATUS: Mapping[str, EventKind] = {
     "pending": "RecommendationProposed",
     "approved": "RecommendationDecided",
@@ -56,16 +67,17 @@ class BusEvent:
 def event_of(entry: AuditEntry) -> BusEvent | None:
     """What the bus is told of an entry; None where the step concerns nobody outside.
 
-    Only chains of recommendations have events: what else has a chain (a forgotten grain, the configuration) carries a
-    colon in its subject.
+    Only chains of recommendations and of cards have events: what else has a chain (a forgotten grain, the
+    configuration) carries another word and a colon in its subject.
     """
     body = json.loads(entry.text)
-    kind = None if ":" in entry.subject else _kind_of(body)
+    kind = _kind_of(entry.subject, body)
     if kind is None:
         return None
     effects = body["effects"]
+    is_card = entry.subject.startswith(_CARD)
     detail = {
-        "recommendation": entry.subject,
+        "card" if is_card else "recommendation": entry.subject.removeprefix(_CARD),
         "n": entry.n,
         "from": body["from"],
         "status": body["to"],
@@ -76,7 +88,12 @@ def event_of(entry: AuditEntry) -> BusEvent | None:
     return BusEvent(entry.id, kind, entry.at, detail)
 
 
-def _kind_of(body: Mapping[str, Any]) -> EventKind | None:
+def _kind_of(subject: str, body: Mapping[str, Any]) -> EventKind | None:
+    if subject.startswith(_CARD):
+        kind, actions = _OF_CARD.get(body["to"], (None, ()))
+        return kind if body["effects"].get("action") in actions else None
+    if ":" in subject:
+        return None
     return "OutcomeMeasured" if is_measured(body) else _OF_STATUS.get(body["to"])
 
 

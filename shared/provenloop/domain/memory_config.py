@@ -28,8 +28,14 @@ class AnalyzerConfig:
 
 @dataclass(frozen=True, slots=True)
 class MemoryConfig:
-    """The configuration of a memory, by analyzer family. Where ``passes_enabled`` is off, every pass is skipped."""
+    """The configuration of a memory, by analyzer family. Where ``passes_enabled`` is off, every pass is skipped.
+
+    ``lessons`` are the settings of lessons that are not the default, ``folds`` the memory's own categories of lessons
+    with the key that each folds into.
+    """
 
     rev: int = 0
     passes_enabled: bool = True
     analyzers: Mapping[str, AnalyzerConfig] = field(default_factory=dict)
+    lessons: Mapping[str, ParameterValue] = field(default_factory=dict)
+    folds: Mapping[str, str] = field(default_factory=dict)

@@ -18,7 +18,7 @@ MIN_CHARS = 3
 #: Fields of a body that hold names, ids or figures, not what was said.
 _SHARED = frozenset({
     "subject", "relation", "tool", "source", "tags", "session", "call_id", "event_id", "state", "full_sha256",
-    "input_full_sha256",
+    "input_full_sha256", "lesson",
 })  # fmt: skip
 
 

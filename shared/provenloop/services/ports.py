@@ -6,10 +6,10 @@ A refused transaction tells which writes failed and what was found in their plac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 from provenloop.domain.audit import AuditEntry, ChainEnd, Note
 from provenloop.domain.bus_events import BusEvent
@@ -41,10 +41,12 @@ from provenloop.domain.records import (
 )
 from provenloop.domain.rollup import Rollup
 from provenloop.domain.waiting import Callback, Wait
+from provenloop.lessons.card import Card, CardEvidence, Counter, LessonPlace, Rule
 from provenloop.services.aged_port import AgedReader
 from provenloop.services.audit_port import AuditReader
 from provenloop.services.erasure_port import WholeMemory
 from provenloop.services.job_port import JobReader
+from provenloop.services.lesson_port import LessonReader
 from provenloop.services.loop_port import GrainReader, LoopReader
 from provenloop.services.near_port import NearReader
 from provenloop.services.review_port import WaitReader
@@ -53,7 +55,7 @@ Entity = (
     Grain | History | Predecessors | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint
     | Watch | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | ChainEnd | Note | Token | MemoryRecord | Label
     | AgedGrain | AgedCount | NearPosting | NearText | TermRow | TermSegment | RecallRow | BusEvent | TokenId
-    | Job | Wait | Callback | Regression
+    | Job | Wait | Callback | Regression | Card | CardEvidence | Rule | LessonPlace
 )  # fmt: skip
 
 #: How often a transaction that collides with others is sent before the caller is told.
@@ -124,7 +126,40 @@ class Erase:
     entity: Entity
 
 
-Write = Put | Replace | Remove | Require | Restate | Erase
+class Within(NamedTuple):
+    """A counter, and the lowest and highest value that it may have now; None where there is no such bound."""
+
+    counter: Counter
+    low: int | None = None
+    high: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Add to the counters of a stored card, whose head must be at ``expected`` (None: wherever it is).
+
+    Where the card's own ``rev`` is another one, its head is written as well; counters are never set, but for those in
+    ``reset``, which begin anew. ``last_at`` and ``clean_at`` (epoch ms) are set where given. ``suggests`` keeps the
+    card's suggestion where there is none yet, ``forgets_suggestion`` takes it away where it is still that one.
+    """
+
+    card: Card
+    expected: int | None
+    add: Mapping[Counter, int] = field(default_factory=dict)
+    within: tuple[Within, ...] = ()
+    reset: tuple[Counter, ...] = ()
+    last_at: int | None = None
+    clean_at: int | None = None
+    suggests: bool = False
+    forgets_suggestion: bool = False
+
+    @property
+    def entity(self) -> Card:
+        """What it is about."""
+        return self.card
+
+
+Write = Put | Replace | Remove | Require | Restate | Erase | Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +190,8 @@ class Reservation:
     """What a committer asks of the log head: one number, counting this many new grains and failed calls.
 
     ``namespaces`` are those the commit writes into. ``wake_at`` is when the dispatcher should look, if nothing
-    earlier is planned.
+    earlier is planned. ``lesson_bytes`` are those of a line of the lesson stream; ``lesson_room`` how many all lines
+    may have together with it, 0 for no such limit.
     """
 
     grains: int
@@ -163,6 +199,8 @@ class Reservation:
     namespaces: frozenset[str]
     at: int
     wake_at: int
+    lesson_bytes: int = 0
+    lesson_room: int = 0
 
 
 class Used(Protocol):
@@ -177,7 +215,18 @@ class Used(Protocol):
         """Write units."""
 
 
-class Store(GrainReader, LoopReader, AuditReader, AgedReader, NearReader, JobReader, WaitReader, WholeMemory, Protocol):
+class Store(
+    GrainReader,
+    LoopReader,
+    AuditReader,
+    AgedReader,
+    NearReader,
+    JobReader,
+    WaitReader,
+    LessonReader,
+    WholeMemory,
+    Protocol,
+):
     """Everything a use case may do to one memory."""
 
     def create_memory(self, memory: MemoryId, record: MemoryRecord, key: bytes) -> bool:
@@ -191,7 +240,11 @@ class Store(GrainReader, LoopReader, AuditReader, AgedReader, NearReader, JobRea
 
         Raises:
             InvalidInputError: the memory would have more than 100 namespaces.
+            TooLargeError: the lines of its lesson stream would be over ``lesson_room``.
         """
+
+    def give_back_bytes(self, memory: MemoryId, count: int) -> None:
+        """Take back what a reservation counted as bytes of lessons, and what then was not stored."""
 
     def transact(self, memory: MemoryId, writes: Sequence[Write], now: int, *, tries: int = MAX_TRIES) -> None:
         """All the writes or none; sent at most ``tries`` times where other transactions collide with it.

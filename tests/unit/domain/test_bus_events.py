@@ -74,11 +74,37 @@ def test_nothing_leaves_but_the_fields_of_its_kind_and_no_reason_label_or_token(
     event = event_of(make_entry(before, after, {**known, "text": "sam lives in Berlin", "strikes": 3}))
     assert event is not None
     detail = told(MemoryId("acme", "demo"), event)
-    assert tuple(detail) == (*COMMON_FIELDS, *EVENT_FIELDS[event.kind])
+    assert set(detail) == {"recommendation", *COMMON_FIELDS, *EVENT_FIELDS[event.kind]}
     assert detail["by"] == {"kind": "human", "id": "p-ann"}
     assert "declined" not in str(detail)
     assert "Berlin" not in str(detail)
     assert "tok-ann" not in str(detail)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "action", "kind"),
+    [
+        ("", "candidate", "ready", "RuleReady"),
+        ("rejected", "candidate", "return", "RuleReady"),
+        ("rejected", "candidate", "revive", None),
+        ("candidate", "armed", "arm", "RuleArmed"),
+        ("armed", "armed", "edit", "RuleArmed"),
+        ("armed", "demoted", "demote", "RuleDemoted"),
+        ("candidate", "candidate", "edit", None),
+        ("demoted", "demoted", "edit", None),
+        ("candidate", "rejected", "reject", None),
+        ("armed", "archived", "archive", None),
+    ],
+)
+def test_a_card_has_an_event_where_it_waits_for_review_comes_into_force_or_is_demoted(
+    before: str, after: str, action: str, kind: str | None
+) -> None:
+    effects = {"action": action, "project": "0" * 32, "reports": 3, "violations": 2, "suppressed": 1, "samples": 4}
+    event = event_of(make_entry(before, after, effects, subject="card:abc"))
+    assert (event.kind if event else None) == kind
+    if event is not None:
+        assert event.detail["card"] == "abc"
+        assert set(event.detail) <= {"card", *COMMON_FIELDS, *EVENT_FIELDS[event.kind]}
 
 
 def test_a_field_that_the_entry_does_not_have_is_left_out() -> None:

@@ -6,6 +6,8 @@ on it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pynamodb.expressions.condition import Condition, size
 from pynamodb.expressions.update import Action
 
@@ -14,7 +16,7 @@ from provenloop.adapters.dynamodb.items import entity_of, row_of
 from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.rows import Row, number_of
 from provenloop.domain.commit import Heads, LogHead, PassHead, TimerHead
-from provenloop.domain.errors import IntegrityError, InvalidInputError
+from provenloop.domain.errors import IntegrityError, InvalidInputError, TooLargeError
 from provenloop.domain.names import MemoryId
 from provenloop.domain.records import MemoryRecord
 from provenloop.services.ports import Reservation
@@ -64,11 +66,11 @@ def reserve(memory: MemoryId, wanted: Reservation) -> LogHead | None:
 
     Raises:
         InvalidInputError: the memory would have over 100 namespaces.
+        TooLargeError: its lessons would be over the room they have.
     """
     row = Row(partition(memory, "HEAD"), keys.LOG_HEAD)
-    if table.update(
-        row, _reservation(memory, wanted, wanted.namespaces), _room_for(wanted.namespaces, len(wanted.namespaces))
-    ):
+    room = _room_for(wanted, len(wanted.namespaces))
+    if table.update(row, _reservation(memory, wanted, wanted.namespaces), room):
         return _log_head(row)
     return _reserve_among_known(memory, wanted)
 
@@ -78,17 +80,28 @@ def _reserve_among_known(memory: MemoryId, wanted: Reservation) -> LogHead | Non
     stored = table.get(Key(partition(memory, "HEAD"), keys.LOG_HEAD))
     if stored is None:
         return None
+    if wanted.lesson_room and (number_of(stored.lesson_bytes) or 0) + wanted.lesson_bytes > wanted.lesson_room:
+        raise TooLargeError("the memory's lessons have reached max_lessons_bytes", field="detail")
     new = wanted.namespaces - frozenset(stored.namespaces or ())
     row = Row(partition(memory, "HEAD"), keys.LOG_HEAD)
-    if table.update(row, _reservation(memory, wanted, new), _room_for(new, len(new))):
+    if table.update(row, _reservation(memory, wanted, new), _room_for(replace(wanted, namespaces=new), len(new))):
         return _log_head(row)
     raise InvalidInputError(f"a memory has at most {MAX_NAMESPACES} namespaces", field="events")
 
 
-def _room_for(namespaces: frozenset[str], count: int) -> Condition:
-    """The memory exists, and ``count`` more namespaces fit."""
+def give_back_bytes(memory: MemoryId, count: int) -> None:
+    """Take back bytes of lessons that were counted and not stored."""
+    table.update(Row(partition(memory, "HEAD"), keys.LOG_HEAD), [Row.lesson_bytes.add(-count)], Row.seq.exists())
+
+
+def _room_for(wanted: Reservation, count: int) -> Condition:
+    """The memory exists, ``count`` more namespaces fit, and so does a line of the lesson stream."""
     condition: Condition = Row.seq.exists()
-    if namespaces:
+    if wanted.lesson_room:
+        fits: Condition = Row.lesson_bytes <= wanted.lesson_room - wanted.lesson_bytes
+        is_first = Row.lesson_bytes.does_not_exist()
+        condition = condition & (is_first | fits if wanted.lesson_bytes <= wanted.lesson_room else fits)
+    if wanted.namespaces:
         room: Condition = size(Row.namespaces) <= MAX_NAMESPACES - count  # type: ignore[no-untyped-call]
         condition = condition & (Row.namespaces.does_not_exist() | room)
     return condition
@@ -103,6 +116,8 @@ def _reservation(memory: MemoryId, wanted: Reservation, namespaces: frozenset[st
         Row.wake.set(keys.wake_shard(memory)),
         Row.wake_at.set(Row.wake_at | wanted.wake_at),
     ]
+    if wanted.lesson_bytes:
+        actions.append(Row.lesson_bytes.add(wanted.lesson_bytes))
     if namespaces:
         actions.append(Row.namespaces.add(set(namespaces)))
     return actions

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from provenloop.adapters.dynamodb import keys
+from provenloop.adapters.dynamodb.card_items import beside_card, beside_place, card_doc, card_of
 from provenloop.adapters.dynamodb.codec import decode, encode, plain
 from provenloop.adapters.dynamodb.grain_items import beside_grain, grain_doc, grain_of, seconds
 from provenloop.adapters.dynamodb.keys import Key
@@ -51,6 +52,7 @@ from provenloop.domain.records import (
 )
 from provenloop.domain.rollup import ROLLUP_KEPT_DAYS, AskDay, AssemblyDay, ReadDays, SignatureDay, ToolDay
 from provenloop.domain.waiting import CLOSED_KEPT_MS, Callback, Wait
+from provenloop.lessons.card import Card, CardEvidence, LessonPlace, Rule
 from provenloop.services.ports import Entity
 
 DAY_S = 86_400
@@ -199,6 +201,17 @@ FORMS: tuple[Form, ...] = (
         beside=lambda memory, _row: {"time_pk": keys.MEMORIES, "time_sk": keys.memory_order(memory)},
         key=lambda m, _row: keys.memory_row(m),
     ),
+    Form("card", Card, lambda card: keys.card(card.id), "LESSON", "rev", beside_card),
+    Form("card_evidence", CardEvidence, lambda row: keys.card_evidence(row.card, row.seq), "LESSON"),
+    Form("rule", Rule, lambda rule: keys.rule(rule.project_key, rule.armed_at, rule.card), "LESSON", "rev"),
+    Form(
+        "lesson_place",
+        LessonPlace,
+        lambda place: keys.lesson(place.project_key, place.seq, place.lesson),
+        "LESSON",
+        None,
+        beside_place,
+    ),
     Form("token_id", TokenId, lambda row: row.id, key=lambda m, row: keys.token_id(m.tenant, row.id)),
     Form("label", Label, lambda row: row.label, key=lambda m, row: keys.label(m.tenant, row.label)),
 )
@@ -231,8 +244,18 @@ def row_of(memory: MemoryId, entity: Entity) -> Row:
         row.text = entity.text
         row.doc = pack(canonical_json({"at": entity.at}))
     else:
-        row.doc = pack(grain_doc(entity) if isinstance(entity, Grain) else encode(entity))
+        row.doc = pack(_doc(entity))
     return row
+
+
+def _doc(entity: Entity) -> str:
+    if isinstance(entity, Grain):
+        return grain_doc(entity)
+    return card_doc(entity) if isinstance(entity, Card) else encode(entity)
+
+
+#: Entities whose counters stand beside their document, so that others may move them.
+_WITH_COUNTERS: Mapping[type[Any], Callable[[Row, str], Entity]] = {Grain: grain_of, Card: card_of}
 
 
 def entity_of(row: Row) -> Entity:
@@ -248,7 +271,9 @@ def entity_of(row: Row) -> Entity:
         return audit_entry_of(row)
     try:
         text = unpack(row.doc)
-        return grain_of(row, text) if form.cls is Grain else cast("Entity", decode(form.cls, text))
+        if form.cls in _WITH_COUNTERS:
+            return _WITH_COUNTERS[form.cls](row, text)
+        return cast("Entity", decode(form.cls, text))
     except (TypeError, ValueError, zlib.error) as error:
         raise IntegrityError(f"a stored {form.cls.__name__} cannot be read") from error
 

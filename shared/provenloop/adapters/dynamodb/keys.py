@@ -50,6 +50,12 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | which executions wait for a recommendation? | query | M#LOOP | begins_with ``WAIT#<id>#`` |
 | what is an execution to be told? | get | M#OUTBOX | ``CALL#<audit id>#<execution>`` |
 | executions that were not told yet | query of index ``bytime`` | OUTBOX#CALL#<shard> | ``<instant>#<audit id>`` |
+| one card; those of a prefix; all | get; query | M#LESSON | ``CARD#<id>``; begins_with |
+| the newest evidence of a card | query, backwards | M#LESSON | begins_with ``CEV#<card>#`` |
+| the rules of a project, newest first | query, backwards | M#LESSON | begins_with ``RULES#<project key>#`` |
+| the lessons of a project, newest first | query, backwards | M#LESSON | begins_with ``LINE#<project key>#`` |
+| all lessons of a memory, newest first | query of index ``bytime``, backwards | M#LINES | ``<seq>`` |
+| cards by status and project | query of index ``queue`` | M#C#<status> | ``<project key>#<created>#<id>`` |
 | a tenant's memories, labels | query, get | T#<tenant>#REG | ``MEM#<name>``, ``LABEL#<label digest>``, ``TOK#<id>`` |
 | a token | get | TOKEN#<sha256> | ``TOKEN`` |
 """
@@ -73,6 +79,9 @@ WATCH_PREFIX = "WATCH#"
 CHECKPOINT_PREFIX = "CHK#"
 REGRESSION_PREFIX = "REGR#"
 CHAIN_END_PREFIX = "END#"
+CARD_PREFIX = "CARD#"
+RULE_PREFIX = "RULES#"
+LESSON_PREFIX = "LINE#"
 MEMORY_PREFIX = "MEM#"
 TOKEN_ID_PREFIX = "TOK#"
 #: Hash of index ``bytime`` for the registry rows of all memories.
@@ -110,7 +119,7 @@ def memory_prefix(memory: MemoryId) -> str:
 
 
 def partition(memory: MemoryId, item_class: str) -> str:
-    """The partition of one item class of a memory: HEAD, LOG, GRAIN, INDEX, LOOP, AUDIT, NOTE, OUTBOX, REPLAY."""
+    """The partition of one item class: HEAD, LOG, GRAIN, INDEX, LOOP, AUDIT, NOTE, OUTBOX, REPLAY, LESSON."""
     return f"{memory_prefix(memory)}#{item_class}"
 
 
@@ -379,6 +388,67 @@ def queue_partition(memory: MemoryId, status: str) -> str:
 def queue_order(severity_rank: int, created_at: int, rec_id: str) -> str:
     """Range of index ``queue``: severity descending, then age, then id."""
     return f"{3 - severity_rank}#{instant(created_at)}#{rec_id}"
+
+
+def card(card_id: str) -> str:
+    """Sort key of a card; also of a prefix of its id."""
+    return f"{CARD_PREFIX}{card_id}"
+
+
+def card_evidence(card_id: str, seq: int) -> str:
+    """Sort key of what one line says for a card."""
+    return f"{evidence_of(card_id)}{number(seq)}"
+
+
+def evidence_of(card_id: str) -> str:
+    """What the sort keys of all evidence of a card begin with."""
+    return f"CEV#{card_id}#"
+
+
+def rule(project_key: str, armed_at: int, card_id: str) -> str:
+    """Sort key of a rule."""
+    return f"{rules_of(project_key)}{instant(armed_at)}#{card_id}"
+
+
+def rules_of(project_key: str) -> str:
+    """What the sort keys of all rules of a project begin with."""
+    return f"{RULE_PREFIX}{project_key}#"
+
+
+def lesson(project_key: str, seq: int, address: str) -> str:
+    """Sort key of a line's place in the stream of its project."""
+    return f"{lessons_of(project_key)}{number(seq)}#{address}"
+
+
+def lessons_of(project_key: str) -> str:
+    """What the sort keys of all lines of a project begin with."""
+    return f"{LESSON_PREFIX}{project_key}#"
+
+
+def place_in_stream(sort: str) -> tuple[int, str]:
+    """Number and address of a line, from the sort key of its place."""
+    _, _, seq, address = sort.split("#")
+    return int(seq), address
+
+
+def stream_partition(memory: MemoryId) -> str:
+    """Hash of index ``bytime`` for all lines of a memory."""
+    return f"{memory_prefix(memory)}#LINES"
+
+
+def card_partition(memory: MemoryId, status: str) -> str:
+    """Hash of index ``queue``: the cards of one status."""
+    return f"{memory_prefix(memory)}#C#{status}"
+
+
+def card_order(project_key: str, created_at: int, card_id: str) -> str:
+    """Range of index ``queue`` for a card: by project, then age, then id."""
+    return f"{cards_of(project_key)}{instant(created_at)}#{card_id}"
+
+
+def cards_of(project_key: str) -> str:
+    """What the places of all cards of a project begin with."""
+    return f"{project_key}#"
 
 
 def _shard(memory: MemoryId) -> int:

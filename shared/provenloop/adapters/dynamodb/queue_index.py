@@ -19,7 +19,7 @@ from provenloop.domain.names import MemoryId
 from provenloop.services.loop_port import QueuePage
 
 #: A place in the order that ``keys.queue_order`` makes.
-_PLACE = re.compile(r"[0-3]#[0-9]+#[a-z2-7]+\Z")
+_PLACE = r"[0-3]#[0-9]+#[a-z2-7]+\Z"
 
 
 def page(memory: MemoryId, statuses: Sequence[Status], *, limit: int, cursor: str | None) -> QueuePage:
@@ -28,12 +28,12 @@ def page(memory: MemoryId, statuses: Sequence[Status], *, limit: int, cursor: st
     Each status is a partition of the index with the same order, so a merge needs no more than one page of each, and
     the last row's place is the whole cursor.
     """
-    after = _place_of(cursor)
+    after = place_of(cursor, _PLACE) if cursor is not None else " "
     streams = [_rows(memory, status, after, limit + 1) for status in statuses]
     merged = list(_first(heapq.merge(*streams, key=lambda row: row[0]), limit + 1))
     rows = tuple(row for _, row in merged[:limit])
     more = len(merged) > limit
-    return QueuePage(rows, _cursor_at(merged[limit - 1][0]) if more else None)
+    return QueuePage(rows, cursor_at(merged[limit - 1][0]) if more else None)
 
 
 def _rows(memory: MemoryId, status: str, after: str, limit: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -50,19 +50,23 @@ def _first(rows: Iterator[tuple[str, Mapping[str, Any]]], limit: int) -> Iterato
         yield row
 
 
-def _cursor_at(place: str) -> str:
+def cursor_at(place: str) -> str:
+    """The cursor of a place in an index."""
     return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
 
 
-def _place_of(cursor: str | None) -> str:
-    if cursor is None:
-        return " "
+def place_of(cursor: str, form: str) -> str:
+    """The place that a cursor names, which has the form of a regular expression.
+
+    Raises:
+        InvalidInputError: it names none.
+    """
     try:
         place = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError):
         place = ""
     # What decodes to anything else was never given out; some of it the table would refuse as a key.
-    if not _PLACE.match(place):
+    if not re.match(form, place):
         raise InvalidInputError("not a cursor of this list", field="cursor")
     return place
 

@@ -106,6 +106,17 @@ class Row(Model):
     time_pk = UnicodeAttribute(null=True)
     time_sk = UnicodeAttribute(null=True)
 
+    lesson_bytes = NumberAttribute(null=True)
+    reports = NumberAttribute(null=True)
+    violations = NumberAttribute(null=True)
+    suppressed = NumberAttribute(null=True)
+    samples = NumberAttribute(null=True)
+    since_rejection = NumberAttribute(null=True)
+    last_at = NumberAttribute(null=True)
+    clean_at = NumberAttribute(null=True)
+    suggestion = UnicodeAttribute(null=True)
+    suggested_by = UnicodeAttribute(null=True)
+
 
 def is_expired(row: Row, now: int) -> bool:
     """Whether an item's time is over; DynamoDB may keep it readable for days."""

@@ -11,6 +11,7 @@ from provenloop.adapters.dynamodb.aged_rows import AgedRows
 from provenloop.adapters.dynamodb.items import audit_entry_of, entity_of
 from provenloop.adapters.dynamodb.job_rows import JobRows
 from provenloop.adapters.dynamodb.keys import Key, partition
+from provenloop.adapters.dynamodb.lesson_rows import LessonRows
 from provenloop.adapters.dynamodb.meter import Usage
 from provenloop.adapters.dynamodb.near_rows import NearRows
 from provenloop.adapters.dynamodb.outcome_rows import OutcomeRows
@@ -37,7 +38,7 @@ T = TypeVar("T")
 _ROLLUPS: tuple[type[Rollup], ...] = get_args(Rollup)
 
 
-class DynamoStore(AgedRows, JobRows, NearRows, OutcomeRows, RecallRows, WaitRows, WholeMemories):
+class DynamoStore(AgedRows, JobRows, LessonRows, NearRows, OutcomeRows, RecallRows, WaitRows, WholeMemories):
     """Implements ``services.ports.Store`` on one DynamoDB table.
 
     Args:
@@ -95,6 +96,10 @@ class DynamoStore(AgedRows, JobRows, NearRows, OutcomeRows, RecallRows, WaitRows
     def reserve(self, memory: MemoryId, reservation: Reservation) -> LogHead | None:
         """See ``Store``."""
         return heads.reserve(memory, reservation)
+
+    def give_back_bytes(self, memory: MemoryId, count: int) -> None:
+        """See ``Store``."""
+        heads.give_back_bytes(memory, count)
 
     def clear_wake(self, memory: MemoryId, seq: int) -> None:
         """See ``Store``."""

@@ -8,12 +8,14 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from provenloop.adapters.dynamodb import table
+from provenloop.adapters.dynamodb.card_items import add_count
 from provenloop.adapters.dynamodb.items import entity_of, key_of, row_of
 from provenloop.adapters.dynamodb.rows import Row, number_of
 from provenloop.domain.grain import Grain
 from provenloop.domain.names import MemoryId
 from provenloop.services.ports import (
     MAX_TRIES,
+    Count,
     Erase,
     Failure,
     Put,
@@ -78,6 +80,8 @@ def add_write(transaction: table.Transaction, memory: MemoryId, write: Write, no
         transaction.put(row_of(memory, write.entity), Row.sk.exists())
     elif isinstance(write, Remove):
         transaction.delete(row_of(memory, write.entity), _unmoved(write))
+    elif isinstance(write, Count):
+        add_count(transaction, memory, write, row_of(memory, write.card))
     elif isinstance(write, Require):
         transaction.check(key_of(memory, write.entity), Row.rev == write.expected)
     else:

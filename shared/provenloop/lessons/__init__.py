@@ -1,0 +1,1 @@
+"""Lessons: the pure rules of what guards report, the cards it merges into, and the rules that people arm."""

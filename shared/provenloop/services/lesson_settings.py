@@ -1,0 +1,36 @@
+"""The settings of lessons in force in a memory, and what follows where they cannot be read: nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from provenloop.domain.errors import IntegrityError
+from provenloop.domain.names import MemoryId
+from provenloop.lessons.settings import LessonSettings, settings_from
+from provenloop.services.ports import Store
+
+
+class InForce(NamedTuple):
+    """The settings, and the memory's own categories with the key that each folds into."""
+
+    settings: LessonSettings
+    folds: Mapping[str, str]
+
+
+def settings_in_force(store: Store, memory: MemoryId) -> InForce:
+    """What holds in a memory now; one read.
+
+    Raises:
+        IntegrityError: what is stored cannot be read. Nothing may be written then.
+    """
+    config = store.memory_config(memory)
+    return InForce(settings_from(config.lessons), config.folds)
+
+
+def settings_if_readable(store: Store, memory: MemoryId) -> InForce | None:
+    """The same for readers: None where it cannot be read, and there is nothing to show."""
+    try:
+        return settings_in_force(store, memory)
+    except IntegrityError:
+        return None

@@ -1,0 +1,334 @@
+"""Reporting a lesson: one number of the log, then one transaction of the line, its log entry and its card.
+
+The line becomes a grain of the stream, and merges into the card of its key. Counters are additions; which side of a
+threshold a card is on is a condition of the write, so that of any number of reporters just one makes it ready. Where
+the card has moved meanwhile, the refusal shows it as it is, and the transaction is built anew under the same number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from provenloop.domain.address import Addresses
+from provenloop.domain.canonical import canonical_json
+from provenloop.domain.commit import Change, LogEntry, LogHead
+from provenloop.domain.errors import BusyError, IdempotencyMismatchError, IntegrityError, LoopError, UnavailableError
+from provenloop.domain.grain import Grain, GrainDraft
+from provenloop.domain.names import DEFAULT_NAMESPACE
+from provenloop.lessons.card import KEPT_EVIDENCE, Card, CardEvidence, LessonPlace, card_id, project_key
+from provenloop.lessons.folding import Folded, fold
+from provenloop.lessons.judgement import becomes_ready, comes_back, is_ready
+from provenloop.lessons.line import Counted, Line, checked, is_lesson, kept_detail, same_line
+from provenloop.lessons.settings import LessonSettings
+from provenloop.services.call import Call
+from provenloop.services.card_chain import put_as_ready, step_of_engine
+from provenloop.services.lesson_settings import InForce, settings_in_force
+from provenloop.services.log_number import NOT_WRITTEN, given_back_if_refused, next_slot
+from provenloop.services.memories import unknown_memory
+from provenloop.services.ports import (
+    Count,
+    Failure,
+    Put,
+    Remove,
+    Reservation,
+    Store,
+    Within,
+    Write,
+    WriteRefusedError,
+)
+
+TOPIC = "lesson"
+DISABLED, NOT_PERSISTED, ERROR = "disabled", "rules_not_persisted", "error"
+#: What all lines have in common; the request tells them apart, so that one request is one line, whatever it says.
+_DRAFT = GrainDraft("event", DEFAULT_NAMESPACE, TOPIC, "", None, {})
+_MAX_ROUNDS = 12
+#: Reporters of one card collide on it, so each is sent more often than other transactions.
+_TRIES = 16
+_TRIMMED_EVERY = 10
+_REQUEST_CHARS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What a line became. ``card`` is the card as it was read, before the line."""
+
+    writes: Sequence[Write]
+    card: Card | None
+    reply: dict[str, Any]
+
+
+def report_lesson(store: Store, call: Call, line: Line) -> dict[str, Any]:
+    """Append a line to the lesson stream and merge it into its card.
+
+    Returns:
+        ``{ok, ...}``. With ``ok`` false ``reason`` is a code (``disabled``, ``rules_not_persisted``: nothing was saved,
+        retry; ``error``) and nothing else is given. Else ``lesson`` is the line's address and ``seq`` its commit;
+        ``source`` as it was kept; ``card`` the card's id and ``violation_of`` the same where the line breaks a rule
+        (both None of a fault of the environment); ``candidate`` whether the card is one, ``ready`` whether it waits for
+        review, ``just_ready`` whether this line made it so.
+
+    Raises:
+        ScopeDeniedError, NotFoundError, InvalidInputError, IdempotencyMismatchError: nothing was saved.
+        TooLargeError: a detail of over 200 KB, or no room under ``max_lessons_bytes``.
+    """
+    call.require("write")
+    try:
+        in_force = settings_in_force(store, call.memory)
+        if not in_force.settings.takes_reports:
+            return {"ok": False, "reason": DISABLED}
+        return _saved(store, call, checked(line), in_force)
+    except UnavailableError:
+        return {"ok": False, "reason": NOT_PERSISTED}
+    except IntegrityError:
+        return {"ok": False, "reason": ERROR}
+
+
+def _saved(store: Store, call: Call, line: Line, in_force: InForce) -> dict[str, Any]:
+    size = len(canonical_json(line.body(None, "report", just_ready=False)).encode())
+    for _ in range(_MAX_ROUNDS):
+        head = _reserve(store, call, size, in_force.settings)
+        with _given_back_if_refused(store, call, head.seq, size):
+            reporting = _Reporting(store, call, head, line, fold(line, in_force.folds), in_force.settings)
+            reply = reporting.commit()
+        if reply is None or reply["seq"] != head.seq:
+            store.give_back_bytes(call.memory, size)
+        if reply is not None:
+            return reply
+    raise BusyError("other writers keep taking the same numbers; try again")
+
+
+@contextmanager
+def _given_back_if_refused(store: Store, call: Call, seq: int, size: int) -> Iterator[None]:
+    """Gives the number and the bytes back when the commit inside is refused."""
+    try:
+        with given_back_if_refused(store, call, seq):
+            yield
+    except NOT_WRITTEN:
+        store.give_back_bytes(call.memory, size)
+        raise
+
+
+def _reserve(store: Store, call: Call, size: int, settings: LessonSettings) -> LogHead:
+    wanted = Reservation(
+        grains=1,
+        errors=0,
+        namespaces=frozenset({DEFAULT_NAMESPACE}),
+        at=call.now,
+        wake_at=next_slot(call.now),
+        lesson_bytes=size,
+        lesson_room=settings.max_lessons_bytes,
+    )
+    head = store.reserve(call.memory, wanted)
+    if head is None:
+        raise unknown_memory()
+    return head
+
+
+class _Reporting:
+    """One line under one number of the log, on its way into a transaction."""
+
+    def __init__(
+        self, store: Store, call: Call, head: LogHead, line: Line, folded: Folded, settings: LessonSettings
+    ) -> None:
+        addresses = Addresses(head.key)
+        self._store, self._call, self._seq, self._settings = store, call, head.seq, settings
+        self._line, self._folded, self._addresses = line, folded, addresses
+        self._request = call.idempotency_key or call.request_id
+        self._project = project_key(addresses, line.project)
+        self._card_id = card_id(addresses, line.project, folded.key)
+        self._address = addresses.address(_DRAFT, (call.memory.name, call.principal.id, self._request, TOPIC))
+
+    def commit(self) -> dict[str, Any] | None:
+        """The reply once the line is stored; None where its number was taken and a new one is needed."""
+        is_environment = self._line.kind is not None
+        card = None if is_environment else self._store.card(self._call.memory, self._card_id)
+        for _ in range(_MAX_ROUNDS):
+            stored = self._stored(None) if is_environment else self._stored(card)
+            try:
+                self._store.transact(self._call.memory, stored.writes, self._call.now, tries=_TRIES)
+            except WriteRefusedError as refused:
+                earlier = self._earlier(refused.failures)
+                if earlier is not None:
+                    return earlier
+                if any(_is_entry(failure) for failure in refused.failures):
+                    return None
+                card = None if is_environment else self._store.card(self._call.memory, self._card_id)
+                continue
+            self._trim(stored.card)
+            return stored.reply
+        raise BusyError("other reporters keep moving the same card; try again")
+
+    def _earlier(self, failures: Sequence[Failure]) -> dict[str, Any] | None:
+        """The reply that this very line was given before, where it is stored already.
+
+        Raises:
+            IdempotencyMismatchError: the same request came with another line before.
+        """
+        found = next((failure.found for failure in failures if isinstance(failure.found, Grain)), None)
+        if found is None:
+            return None
+        if found.seq != self._seq:
+            self._close_number()
+        if not is_lesson(found):
+            return {**self._reply(found.seq, None, "report"), "ready": False}
+        if not same_line(found.body, self._line.body(None, "report", just_ready=False)):
+            raise IdempotencyMismatchError("this Idempotency-Key was used with another body")
+        names = found.body["lesson"]
+        card = self._store.card(self._call.memory, names["card"]) if "card" in names else None
+        return self._reply(found.seq, card, names["counted"], just_ready="just_ready" in names)
+
+    def _close_number(self) -> None:
+        """Leaves an empty entry under a number that is not needed; where that fails, it is a hole like any other."""
+        with suppress(WriteRefusedError, LoopError):
+            entry = LogEntry(self._seq, "", self._call.now, self._call.principal.label)
+            self._store.transact(self._call.memory, [Put(entry)], self._call.now)
+
+    def _stored(self, card: Card | None) -> _Stored:
+        counted = self._counted(card)
+        if counted == "environment":
+            return _Stored(self._line_writes(counted, None), None, self._reply(self._seq, None, counted))
+        after, just_ready, writes = self._merged(card, counted)
+        lines = self._line_writes(counted, after, just_ready=just_ready)
+        reply = self._reply(self._seq, after, counted, just_ready=just_ready)
+        return _Stored([*lines, *writes, Put(self._evidence(counted))], card, reply)
+
+    def _counted(self, card: Card | None) -> Counted:
+        if self._line.kind is not None:
+            return "environment"
+        is_armed = card is not None and card.status == "armed"
+        return "violation" if is_armed and not self._line.evidence.needs_user_confirmation else "report"
+
+    def _merged(self, card: Card | None, counted: Counted) -> tuple[Card, bool, Sequence[Write]]:
+        """The card with the line, whether it was made ready by it, and what that writes."""
+        if card is None:
+            return self._new_card()
+        suggests = self._line.statement is not None and card.suggestion is None
+        told = replace(card, suggestion=self._line.statement, suggested_by=self._address) if suggests else card
+        count = Count(
+            told,
+            card.rev,
+            add={
+                "reports": 1,
+                "violations": int(counted == "violation"),
+                "since_rejection": int(card.status == "rejected"),
+            },
+            within=self._side(card),
+            last_at=self._call.now,
+            suggests=suggests,
+        )
+        told = replace(
+            told,
+            reports=card.reports + 1,
+            violations=card.violations + int(counted == "violation"),
+            since_rejection=card.since_rejection + int(card.status == "rejected"),
+            last_at=self._call.now,
+        )
+        for step, is_due in (("ready", becomes_ready), ("return", comes_back)):
+            if is_due(card, self._settings):
+                moved = step_of_engine(self._store, self._call, told, step, count, {"reason": step})  # type: ignore[arg-type]
+                return moved.card, True, moved.writes
+        return told, False, [count]
+
+    def _new_card(self) -> tuple[Card, bool, Sequence[Write]]:
+        now, line = self._call.now, self._line
+        card = Card(
+            id=self._card_id,
+            project=line.project,
+            project_key=self._project,
+            category=self._folded.key.category,
+            signature=self._folded.key.signature,
+            created_at=now,
+            reports=1,
+            last_at=now,
+            suggestion=line.statement,
+            suggested_by=self._address if line.statement is not None else None,
+        )
+        if self._settings.promote_threshold > 1:
+            return card, False, [Put(card)]
+        step = put_as_ready(self._store, self._call, replace(card, ready_at=now), {"reason": "ready"})
+        return step.card, True, step.writes
+
+    def _side(self, card: Card) -> tuple[Within, ...]:
+        """The side of the threshold on which the card was read: on the other one, this line would do something else."""
+        threshold = self._settings.promote_threshold
+        if becomes_ready(card, self._settings):
+            return (Within("reports", threshold - 1, threshold - 1),)
+        if card.status == "candidate" and card.ready_at is None and card.reports < threshold:
+            return (Within("reports", high=threshold - 2),)
+        if card.status == "rejected" and not comes_back(card, self._settings):
+            return (Within("since_rejection", high=self._settings.revive_threshold - 2),)
+        return ()
+
+    def _line_writes(self, counted: Counted, card: Card | None, *, just_ready: bool = False) -> list[Write]:
+        grain = Grain(
+            address=self._address,
+            kind="event",
+            namespace=DEFAULT_NAMESPACE,
+            body=self._line.body(card.id if card is not None else None, counted, just_ready=just_ready),
+            recorded_at=self._call.now,
+            last_stated_at=self._call.now,
+            seq=self._seq,
+            by=self._call.principal.label,
+            request=self._addresses.short("request", self._call.principal.id, self._request)[:_REQUEST_CHARS],
+            occurred_at=self._call.now,
+            redacted=self._line.redacted,
+        )
+        session = self._line.session
+        change = Change(
+            "add",
+            "event",
+            self._address,
+            DEFAULT_NAMESPACE,
+            occurred_at=self._call.now,
+            session=self._addresses.short("session", session) if session else None,
+        )
+        by, commit = self._call.principal.label, f"{self._call.request_id}/{self._seq}"
+        entry = LogEntry(self._seq, commit, self._call.now, by, (change,), grains=1)
+        return [Put(entry), Put(grain), Put(LessonPlace(self._project, self._seq, self._address))]
+
+    def _evidence(self, counted: Counted) -> CardEvidence:
+        return CardEvidence(
+            card=self._card_id,
+            seq=self._seq,
+            lesson=self._address,
+            at=self._call.now,
+            source=self._line.source,
+            detail=kept_detail(self._line.detail),
+            counted="violation" if counted == "violation" else "report",
+            signature=self._folded.evidence.signature,
+            target=self._folded.evidence.target,
+            session=self._line.session,
+            needs_user_confirmation=self._folded.evidence.needs_user_confirmation,
+        )
+
+    def _reply(self, seq: int, card: Card | None, counted: Counted, *, just_ready: bool = False) -> dict[str, Any]:
+        known = card.id if card is not None else None
+        return {
+            "ok": True,
+            "lesson": self._address,
+            "seq": seq,
+            "source": self._line.source,
+            "card": known,
+            "violation_of": known if counted == "violation" else None,
+            "candidate": card is not None and card.status == "candidate",
+            "ready": card is not None and is_ready(card, self._settings),
+            "just_ready": just_ready,
+        }
+
+    def _trim(self, card: Card | None) -> None:
+        """Drop evidence that is older than the newest 20, now and then: readers see no more than those anyway."""
+        if card is None or card.reports < KEPT_EVIDENCE or card.reports % _TRIMMED_EVERY:
+            return
+        old = self._store.card_evidence(self._call.memory, card.id)[KEPT_EVIDENCE:]
+        try:
+            if old:
+                self._store.transact(self._call.memory, [Remove(row) for row in old[-90:]], self._call.now, tries=1)
+        except UnavailableError:
+            return
+
+
+def _is_entry(failure: Failure) -> bool:
+    return isinstance(failure.write, Put) and isinstance(failure.write.entity, LogEntry)
