@@ -11,6 +11,7 @@ hooks (botocore's own retries) is not simulated: a fault here is what the caller
 * ``LateIndex``: queries of a GSI answer from the past until entries are released.
 * ``RepeatedDeliveries``, ``redelivered``: SQS hands out a message again.
 * ``ClientTokens``: the idempotency of ``ClientRequestToken``, which moto leaves out.
+* ``SavedTable``: a table that is put back to a moment before.
 * ``take_snapshot``, ``changes``, ``assert_unchanged``: a table compared item by item.
 """
 
@@ -36,6 +37,7 @@ from tests.faults.plan import (
     throttle,
     unprocessed,
 )
+from tests.faults.saved import RawItems, SavedTable, raw_items
 from tests.faults.schedules import schedules
 from tests.faults.snapshot import Snapshot, assert_unchanged, changes, take_snapshot
 from tests.faults.tokens import ClientTokens
@@ -50,7 +52,9 @@ __all__ = [
     "Kind",
     "LateIndex",
     "Outcome",
+    "RawItems",
     "RepeatedDeliveries",
+    "SavedTable",
     "Snapshot",
     "assert_unchanged",
     "changes",
@@ -60,6 +64,7 @@ __all__ = [
     "late_server_error",
     "lost_reply",
     "lost_request",
+    "raw_items",
     "redelivered",
     "resent",
     "schedules",

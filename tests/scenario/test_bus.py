@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 
@@ -13,33 +12,14 @@ from provenloop.adapters.dynamodb.outbox import DynamoOutbox
 from provenloop.adapters.dynamodb.store import DynamoStore
 from provenloop.domain.bus_events import BusEvent, event_of
 from provenloop.domain.errors import LoopError
-from provenloop.services.bus_port import Waiting
 from provenloop.services.publish import LEFT_BEHIND_MS, SWEPT_AT_ONCE, Published, Publisher
-from tests.builders import DAY_MS, MEMORY, MINUTE_MS, Desk, make_tool_call
+from tests.builders import DAY_MS, MEMORY, Desk, make_tool_call
 from tests.faults import Fault, FaultLayer, Kind, unobserved
 from tests.faults.tables import TABLE
+from tests.scenario.bus import Bus
 from tests.store_fixture import REGION, first_pass, prepared
 
 HOUR_MS = 3_600_000
-KINDS = (Kind.CRASH_BEFORE, Kind.CRASH_AFTER, Kind.LOST_REPLY, Kind.LOST_REQUEST, Kind.RESENT, Kind.THROTTLE)
-
-
-@dataclass
-class Bus:
-    """Takes what it is sent, while it is up; ``taken`` holds every event each time it came."""
-
-    taken: list[BusEvent] = field(default_factory=list)
-    is_up: bool = True
-    refused: set[str] = field(default_factory=set)
-
-    def send(self, waiting: Sequence[Waiting]) -> frozenset[str]:
-        took = [each.event for each in waiting if self.is_up and each.event.id not in self.refused]
-        self.taken += took
-        return frozenset(event.id for event in took)
-
-    @property
-    def ids(self) -> list[str]:
-        return [event.id for event in self.taken]
 
 
 @dataclass
@@ -197,54 +177,6 @@ def test_two_who_publish_the_same_event_publish_it_twice_and_remove_it_once(offi
     office.sweep()
     assert office.flush() == Published(1, 0)
     assert len(office.bus.ids) == len(set(office.bus.ids)) + 1
-    assert set(office.bus.ids) == expected(desk)
-    assert rows(desk) == []
-
-
-def decide(office: Office, rec: str) -> Callable[[], object]:
-    """A client that decides and whose function publishes; what fails outside is part of the story."""
-
-    def work() -> object:
-        try:
-            return office.desk.approve_and_apply(rec, key="the-one-decision")
-        except LoopError as error:
-            return error
-        finally:
-            office.flush()
-
-    return work
-
-
-def calls_of_a_decision(office: Office) -> int:
-    layer = FaultLayer(office.desk.client)
-    try:
-        return len(layer.count(decide(office, office.desk.finding("contradiction_sweep"))))
-    finally:
-        layer.remove()
-
-
-def test_a_decision_that_is_published_makes_so_many_calls(office: Office) -> None:
-    assert calls_of_a_decision(office) == CALLS
-
-
-CALLS = 5
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("nth", range(1, CALLS + 1))
-def test_no_fault_at_any_call_loses_an_event_or_invents_one(office: Office, kind: Kind, nth: int) -> None:
-    desk = office.desk
-    rec = desk.finding("contradiction_sweep")
-    layer = FaultLayer(desk.client)
-    try:
-        layer.survives(decide(office, rec), Fault(kind, nth))
-    finally:
-        layer.remove()
-    # The process may be dead, and with it what it remembers; the client sends its request again.
-    office.publisher = Publisher(lambda: desk.store, lambda: office.bus)
-    desk.store = DynamoStore(TABLE, REGION, pause=lambda _attempt: None, committed=office.publisher.note)
-    assert desk.approve_and_apply(rec, key="the-one-decision")["status"] == "applied"
-    office.sweep(later=20 * MINUTE_MS)
     assert set(office.bus.ids) == expected(desk)
     assert rows(desk) == []
 

@@ -19,6 +19,7 @@ import boto3
 import moto
 
 from provenloop.entry.local.account import ACCOUNT, CREDENTIALS, REGION
+from provenloop.entry.local.plain_values import answer_plain_values
 from provenloop.entry.local.resources import Bucket, Queue, Secret, Table, buckets, event_buses, queues, secrets, tables
 from provenloop.entry.local.table_copies import copy_what_is_named
 from provenloop.entry.local.table_queries import look_at_one_partition
@@ -71,6 +72,7 @@ class LocalAws:
         self._is_started = True
         copy_what_is_named()
         look_at_one_partition()
+        answer_plain_values()
         # moto has no clock of its own to set; its queues ask these two.
         self._running.enter_context(patch("moto.sqs.models.unix_time_millis", lambda: float(self._now_ms())))
         self._running.enter_context(patch("moto.sqs.models.unix_time", lambda: self._now_ms() / _MS_PER_S))

@@ -1,0 +1,112 @@
+"""Whatever fails at whichever AWS call of a decision: it is done or it is not, and sent again it is done once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from provenloop.adapters.dynamodb.store import DynamoStore
+from provenloop.domain.errors import ConflictError, UnavailableError
+from provenloop.services import review, snooze
+from tests.builders import DAY_MS, Desk, make_calls, make_fact, make_skill
+from tests.faults import Fault, assert_unchanged
+from tests.scenario.struck import KEY, Deed, Left, Struck, faults_of, struck, told
+
+
+def pending(desk: Desk) -> str:
+    """Two values of one relation, found to contradict each other."""
+    desk.record(make_fact("Berlin"), make_fact("Tokyo"))
+    desk.run()
+    return desk.finding("contradiction_sweep")
+
+
+def approved(desk: Desk) -> str:
+    rec = pending(desk)
+    desk.approve(rec)
+    return rec
+
+
+def applied(desk: Desk) -> str:
+    rec = approved(desk)
+    desk.apply(rec)
+    return rec
+
+
+def taught(desk: Desk) -> str:
+    """A lesson that was learnt from a tool that failed."""
+    desk.record(*make_calls(3))
+    desk.run()
+    rec = desk.finding("tool_failure")
+    desk.approve_and_apply(rec)
+    return rec
+
+
+def advised(desk: Desk) -> str:
+    """Advice about a skill."""
+    desk.record(make_skill(proficiency=0.2, practice_count=9))
+    desk.run()
+    return desk.finding("skill_stall")
+
+
+def put_off(desk: Desk) -> str:
+    rec = pending(desk)
+    snoozed(desk, rec, None)
+    return rec
+
+
+def snoozed(desk: Desk, rec: str, key: str | None) -> dict[str, Any]:
+    call = desk.call(key=key)
+    return snooze.snooze(desk.store, call, rec, "not now", until=call.now + 7 * DAY_MS)
+
+
+DEEDS: dict[str, tuple[Any, Deed]] = {
+    "approve": (pending, lambda desk, rec, key: desk.approve(rec, key=key)),
+    "reject": (pending, lambda desk, rec, key: desk.reject(rec, key=key)),
+    "acknowledge": (advised, lambda desk, rec, key: review.acknowledge(desk.store, desk.call(key=key), rec, "did it")),
+    "snooze": (pending, snoozed),
+    "wake": (put_off, lambda desk, rec, key: snooze.wake(desk.store, desk.call(key=key), rec, "now then")),
+    "apply": (approved, lambda desk, rec, key: desk.apply(rec, key=key)),
+    "approve and apply": (pending, lambda desk, rec, key: desk.approve_and_apply(rec, key=key)),
+    "roll back": (applied, lambda desk, rec, key: desk.roll_back(rec, key=key)),
+    "roll back a lesson": (taught, lambda desk, rec, key: desk.roll_back(rec, key=key)),
+}
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_a_fault_at_any_call_leaves_it_done_or_not_done_and_sent_again_it_is_done_once(
+    store: DynamoStore, deed: str
+) -> None:
+    office = struck(store, *DEEDS[deed])
+    calls = office.calls()
+    assert [call.operation for call in calls][-2:] == ["TransactWriteItems"] * 2, "it is decided, and told"
+    for fault in faults_of(calls):
+        left = office.strike(fault)
+        require_whole(office, left, fault)
+        for key in (KEY, "another"):
+            require_done_once(office, left, key, fault)
+
+
+def require_whole(office: Struck, left: Left, fault: Fault) -> None:
+    """It is wholly done or not at all, and the client is told nothing else."""
+    entries = office.entries(left)
+    assert_unchanged(told(office.clean(left.seq) if entries else office.start), told(left))
+    if isinstance(left.answer, dict):
+        assert (left.answer, bool(entries)) == (office.clean(left.seq).answer, True), fault
+    else:
+        assert left.answer is None or isinstance(left.answer, UnavailableError), fault
+    assert left.published <= entries <= left.published | left.waiting, fault
+
+
+def require_done_once(office: Struck, left: Left, key: str, fault: Fault) -> None:
+    """Sent again it is as if nothing had failed, and every event was published; a new request finds it decided."""
+    again = office.sent_again(left, key)
+    if office.entries(left) and key != KEY:
+        assert isinstance(again.answer, ConflictError), fault
+        assert_unchanged(told(left), told(again))
+    else:
+        clean = office.clean(again.seq, key)
+        assert again.answer == clean.answer, fault
+        assert_unchanged(told(clean), told(again))
+    assert left.published | again.published == office.entries(again), fault
+    assert not again.waiting, fault
