@@ -85,6 +85,7 @@ lock: .venv-lock/.requirements ## Write the pinned files anew (UPGRADE=1 takes n
 	$(COMPILE) .ci/requirements-lock.in -o .ci/requirements-lock.txt
 	$(COMPILE) .ci/requirements-dev.in -o .ci/requirements-dev.txt
 	$(COMPILE) -c .ci/requirements-dev.txt $(RUNTIME_HAS) layers/dependencies/requirements.in -o layers/dependencies/requirements.txt
+	$(COMPILE) --no-deps layers/embedder/requirements.in -o layers/embedder/requirements.txt
 	$(COMPILE) .ci/requirements-sam.in -o .ci/requirements-sam.txt
 	$(COMPILE) .ci/requirements-ministack.in -o .ci/requirements-ministack.txt
 
@@ -95,8 +96,13 @@ clean: ## Remove environments, builds and caches
 	find shared functions tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The editable install names the source folder in one .pth line; the package metadata comes from pyproject.toml.
-.venv/.package: .venv/.requirements pyproject.toml
+.venv/.package: .venv/.requirements .venv/.embedder pyproject.toml
 	@.venv/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Without what its packages ask for, as in the layer: only files of theirs are read.
+.venv/.embedder: layers/embedder/requirements.txt .venv/.requirements
+	@.venv/bin/python $(PIP_INSTALL) --no-deps --require-hashes --requirement $<
 	@touch $@
 
 .venv/.requirements: .ci/requirements-dev.txt

@@ -53,6 +53,7 @@ def test_the_layers_are_built_for_the_runtime_from_the_dependencies_and_the_pack
 
     assert {name: layer.need("ContentUri").rstrip("/") for name, layer in layers.items()} == {
         "DependenciesLayer": "layers/dependencies",
+        "EmbedderLayer": "layers/embedder",
         "SharedLayer": "shared",
     }
     for name, layer in layers.items():

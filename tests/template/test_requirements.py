@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from importlib.metadata import requires
+from importlib.metadata import requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 LAYER = ROOT / "layers/dependencies/requirements.txt"
+EMBEDDER = ROOT / "layers/embedder/requirements.txt"
 DEV = ROOT / ".ci/requirements-dev.txt"
-PINNED = [LAYER, *sorted((ROOT / ".ci").glob("requirements-*.txt"))]
+PINNED = [LAYER, EMBEDDER, *sorted((ROOT / ".ci").glob("requirements-*.txt"))]
 
 #: In the Lambda runtime: botocore and what botocore brings along.
 RUNTIME = {"boto3", "botocore", "python-dateutil", "six", "urllib3"}
@@ -33,7 +34,11 @@ def entries(file: Path) -> Iterator[str]:
 def pins(file: Path) -> dict[str, str]:
     """Version by canonical name."""
     requirements = (Requirement(entry.split("--hash")[0]) for entry in entries(file))
-    return {canonicalize_name(requirement.name): str(requirement.specifier) for requirement in requirements}
+    return {
+        canonicalize_name(requirement.name): str(requirement.specifier)
+        for requirement in requirements
+        if requirement.marker is None or requirement.marker.evaluate()
+    }
 
 
 def needs(package: str) -> set[str]:
@@ -59,14 +64,22 @@ def test_the_layer_lacks_only_what_the_runtime_brings() -> None:
     assert not layer.keys() & RUNTIME
 
 
-@pytest.mark.parametrize("file", PINNED, ids=lambda file: file.name)
+def test_the_layer_of_the_embedder_ships_the_versions_that_the_tests_run_with_and_nothing_else() -> None:
+    installed = {name: f"=={version(name)}" for name in ("numpy", "tokenizers", "wordllama")}
+    assert pins(EMBEDDER) == installed
+    assert not pins(LAYER).keys() & installed.keys()
+
+
+@pytest.mark.parametrize("file", PINNED, ids=lambda file: f"{file.parent.name}/{file.name}")
 def test_every_requirement_is_pinned_and_hashed(file: Path) -> None:
     listed = list(entries(file))
     assert listed
     assert [entry for entry in listed if not re.match(r"[\w.-]+==\S+ .*--hash=sha256:[0-9a-f]{64}", entry)] == []
 
 
-@pytest.mark.parametrize("file", [*PINNED, *(file.with_suffix(".in") for file in PINNED)], ids=lambda file: file.name)
+@pytest.mark.parametrize(
+    "file", [*PINNED, *(file.with_suffix(".in") for file in PINNED)], ids=lambda file: f"{file.parent.name}/{file.name}"
+)
 def test_no_requirements_file_names_a_registry_or_a_folder_of_some_machine(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     assert re.search(r"://|^\s*(-i|-f|--(extra-)?index-url|--find-links)\b|(?<![\w.])/", text, re.MULTILINE) is None

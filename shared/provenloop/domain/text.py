@@ -33,6 +33,11 @@ def nfkc(text: str) -> str:
     return normalize("NFKC", _bounded_marks(text))
 
 
+def without_invisible(text: str) -> str:
+    """The text without the characters that show nothing and mean nothing."""
+    return text if text.isascii() else _INVISIBLE.sub("", text)
+
+
 def normalise(text: str) -> str:
     """The form under which spellings of one text meet.
 
