@@ -11,7 +11,7 @@ from tests.template.reading import FUNCTIONS, TEMPLATE
 from tests.template.rights import CHANGES, READS, TABLE_ARN, allows, statements
 
 MEMORY = MemoryId("acme", "demo")
-CLASSES = ("HEAD", "LOG", "GRAIN", "INDEX", "LOOP", "AUDIT", "NOTE", "OUTBOX", "REPLAY")
+CLASSES = ("HEAD", "LOG", "GRAIN", "INDEX", "LOOP", "RECIPE", "AUDIT", "NOTE", "OUTBOX", "REPLAY")
 
 #: A partition key of every kind the table has, made by the module that makes them all.
 PARTITIONS = {
@@ -95,6 +95,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "GRAIN": frozenset({"BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"}),
         "INDEX": frozenset({"BatchGetItem", "Query", "PutItem", "DeleteItem"}),
         "LOOP": frozenset({"GetItem", "Query", "PutItem", "DeleteItem"}),
+        "RECIPE": frozenset({"Query", "DeleteItem"}),
         "AUDIT": frozenset({"PutItem"}),
         "NOTE": frozenset({"Query", "PutItem", "DeleteItem"}),
         "REPLAY": frozenset({"Query", "DeleteItem"}),

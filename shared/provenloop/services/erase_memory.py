@@ -30,7 +30,7 @@ ERASED = "erased"
 LATE_MS = 15 * MINUTE_MS
 AT_ONCE = 90
 #: Everything but the audit trail; what passes need to go on comes last.
-CLASSES: tuple[ItemClass, ...] = ("GRAIN", "INDEX", "LOG", "LOOP", "NOTE", "REPLAY", "OUTBOX", "HEAD")
+CLASSES: tuple[ItemClass, ...] = ("GRAIN", "INDEX", "LOG", "LOOP", "RECIPE", "NOTE", "REPLAY", "OUTBOX", "HEAD")
 _SALT_BYTES = 16
 _LAST_LOOK = "last look"
 _MAX_ROUNDS = 5

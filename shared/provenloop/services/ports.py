@@ -17,6 +17,7 @@ from provenloop.domain.checkpoint import Checkpoint, Regression, Watch
 from provenloop.domain.commit import LogEntry, LogHead, PassHead, TimerHead
 from provenloop.domain.grain import Grain
 from provenloop.domain.job import Job
+from provenloop.domain.ledger import LedgerRow
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation
@@ -46,6 +47,7 @@ from provenloop.services.aged_port import AgedReader
 from provenloop.services.audit_port import AuditReader
 from provenloop.services.erasure_port import WholeMemory
 from provenloop.services.job_port import JobReader
+from provenloop.services.ledger_port import LedgerReader
 from provenloop.services.lesson_port import LessonReader
 from provenloop.services.loop_port import GrainReader, LoopReader
 from provenloop.services.near_port import NearReader
@@ -55,7 +57,7 @@ Entity = (
     Grain | History | Predecessors | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint
     | Watch | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | ChainEnd | Note | Token | MemoryRecord | Label
     | AgedGrain | AgedCount | NearPosting | NearText | TermRow | TermSegment | RecallRow | BusEvent | TokenId
-    | Job | Wait | Callback | Regression | Card | CardEvidence | Rule | LessonPlace
+    | LedgerRow | Job | Wait | Callback | Regression | Card | CardEvidence | Rule | LessonPlace
 )  # fmt: skip
 
 #: How often a transaction that collides with others is sent before the caller is told.
@@ -224,6 +226,7 @@ class Store(
     JobReader,
     WaitReader,
     LessonReader,
+    LedgerReader,
     WholeMemory,
     Protocol,
 ):

@@ -27,6 +27,7 @@ from provenloop.domain.errors import IntegrityError
 from provenloop.domain.grain import Grain
 from provenloop.domain.instants import day_start_ms, utc_day
 from provenloop.domain.job import Job
+from provenloop.domain.ledger import LedgerRow
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation, severity_rank
@@ -178,6 +179,7 @@ FORMS: tuple[Form, ...] = (
     Form("config", MemoryConfig, lambda _config: keys.CONFIG, "HEAD", "rev"),
     Form("run", Run, lambda row: keys.run(row.id), "LOOP", None, lambda _m, run: {"ttl": run.at // 1000 + RUN_KEPT_S}),
     Form("job", Job, lambda job: keys.job(job.id), "LOOP", "rev", _ttl_of_job),
+    Form("ledger", LedgerRow, lambda row: keys.ledger_row(row.at, row.id), "RECIPE"),
     Form("audit", AuditEntry, lambda entry: keys.chain(entry.subject, entry.n), "AUDIT"),
     Form("chain_end", ChainEnd, lambda end: keys.chain_end(end.subject), "LOOP", "rev"),
     Form("event", BusEvent, lambda event: event.id, "OUTBOX", None, _beside_event),

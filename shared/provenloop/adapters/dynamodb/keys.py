@@ -41,6 +41,7 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | one event that waits to be published | get | M#OUTBOX | ``<audit id>`` |
 | what is left of a memory that is erased; all it holds | query | each but M#AUDIT | all |
 | one job | get | M#LOOP | ``JOB#<id>`` |
+| what models cost and recipes saved | query | M#RECIPE | ``LED#<instant>#<id>`` between |
 | has this request been answered? | get | M#REPLAY | ``<digest>`` |
 | the review queue of one status | query of index ``queue`` | M#Q#<status> | ``<3 - severity>#<created>#<id>`` |
 | memories with something to do | query of index ``due`` | WAKE#<shard> | instant up to now |
@@ -119,7 +120,7 @@ def memory_prefix(memory: MemoryId) -> str:
 
 
 def partition(memory: MemoryId, item_class: str) -> str:
-    """The partition of one item class: HEAD, LOG, GRAIN, INDEX, LOOP, AUDIT, NOTE, OUTBOX, REPLAY, LESSON."""
+    """The partition of one item class: HEAD, LOG, GRAIN, INDEX, LOOP, RECIPE, AUDIT, NOTE, OUTBOX, REPLAY, LESSON."""
     return f"{memory_prefix(memory)}#{item_class}"
 
 
@@ -357,6 +358,16 @@ def run(run_id: str) -> str:
 def job(job_id: str) -> str:
     """Sort key of a job."""
     return f"JOB#{job_id}"
+
+
+def ledger_row(at: int, row_id: str) -> str:
+    """Sort key of a row of the ledger."""
+    return f"{ledger_from(at)}{row_id}"
+
+
+def ledger_from(at: int) -> str:
+    """What the sort keys of the ledger's rows at ``at`` begin with: before them stand all earlier ones."""
+    return f"LED#{instant(at)}#"
 
 
 def chain(subject: str, n: int) -> str:

@@ -11,6 +11,7 @@ from provenloop.adapters.dynamodb.aged_rows import AgedRows
 from provenloop.adapters.dynamodb.items import audit_entry_of, entity_of
 from provenloop.adapters.dynamodb.job_rows import JobRows
 from provenloop.adapters.dynamodb.keys import Key, partition
+from provenloop.adapters.dynamodb.ledger_rows import LedgerRows
 from provenloop.adapters.dynamodb.lesson_rows import LessonRows
 from provenloop.adapters.dynamodb.meter import Usage
 from provenloop.adapters.dynamodb.near_rows import NearRows
@@ -38,7 +39,9 @@ T = TypeVar("T")
 _ROLLUPS: tuple[type[Rollup], ...] = get_args(Rollup)
 
 
-class DynamoStore(AgedRows, JobRows, LessonRows, NearRows, OutcomeRows, RecallRows, WaitRows, WholeMemories):
+class DynamoStore(
+    AgedRows, JobRows, LedgerRows, LessonRows, NearRows, OutcomeRows, RecallRows, WaitRows, WholeMemories
+):
     """Implements ``services.ports.Store`` on one DynamoDB table.
 
     Args:
