@@ -132,14 +132,15 @@ def _when_the_cause_is_gone(console: Console, checks: Checks, people: People, ba
 def _verify(console: Console, checks: Checks, reviewer: Api, amounts: dict[str, Any]) -> None:
     shown = reviewer.get(f"/loop/recommendations/{amounts['id']}")
     tables.trail(console, shown["audit"])
-    steps = [entry["to"] for entry in shown["audit"]]
-    checks.equal("the trail tells the whole story", steps, ["pending", "approved", "applied", "rolled_back"])
-    reasons = [entry.get("because_verified") for entry in shown["audit"][1:]]
+    steps = [entry["effects"].get("verdict", entry["to"]) for entry in shown["audit"]]
+    told = ["pending", "approved", "applied", "held", "held", "rolled_back"]
+    checks.equal("the trail tells the whole story", steps, told)
+    reasons = [entry.get("because_verified") for entry in shown["audit"] if entry.get("because")]
     checks.equal("every decision's reason is the one that was hashed", reasons, [True, True, True])
     verified = reviewer.get("/audit/verify")
     tables.audit(console, verified)
     seen = (verified["ok"], verified["subjects"], verified["entries"])
-    checks.equal("the audit chain holds, 8 entries of 3 subjects", seen, (True, 3, 8))
+    checks.equal("the audit chain holds, 10 entries of 3 subjects", seen, (True, 3, 10))
     checks.equal("the export has every entry", len(reviewer.lines("/audit")), verified["entries"])
     health = reviewer.get("/loop/health")
     checks.equal("nothing is lost or left over in the log", (health["holes"], health["set_aside"]), ([], []))

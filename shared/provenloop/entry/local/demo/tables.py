@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from provenloop.adapters.transcripts.report import ReadReport
-from provenloop.entry.local.demo.api import Usage
+from provenloop.entry.local.demo.api import DAY_MS, Usage
 
 _COLOURS = {"high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
 _SHORT_ID = 8
@@ -93,9 +93,14 @@ def trail(console: Console, entries: Iterable[Mapping[str, Any]]) -> None:
     table.add_column("from -> to", max_width=11)
     table.add_column("because", ratio=1)
     for entry in entries:
-        step = f"{entry['from'] or 'new'} -> {entry['to']}"
+        step, because = f"{entry['from'] or 'new'} -> {entry['to']}", entry.get("because") or ""
+        if "verdict" in entry["effects"]:
+            step, because = (
+                "measured",
+                f"{entry['effects']['verdict']} over {entry['effects']['horizon_ms'] // DAY_MS} d",
+            )
         who = entry["by"]["label"].replace(":", ":\n")
-        table.add_row(_minute(entry["at"]), plain(who), step, plain(entry.get("because") or ""))
+        table.add_row(_minute(entry["at"]), plain(who), step, plain(because))
     console.print(table)
 
 
