@@ -25,7 +25,7 @@ help: ## List the targets
 setup: .venv/.package ## Make or refresh .venv
 
 .PHONY: demo
-demo: .venv/.package ## The sixty-second proof, then the same on real transcripts
+demo: .venv/.package ## The sixty-second proof, the same on real transcripts, and forty days of a memory
 	@.venv/bin/python -m provenloop.entry.local demo
 
 .PHONY: dev

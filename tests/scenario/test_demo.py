@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from provenloop.entry.local.demo import airline, proof, run_demo
+from provenloop.entry.local.demo import airline, forty_days, proof, run_demo
 from provenloop.entry.local.demo.api import Api
 from provenloop.entry.local.demo.checks import Checks
 from provenloop.entry.local.stack import LocalStack
@@ -19,16 +19,19 @@ WIDTH = 80
 
 
 @pytest.fixture(scope="module")
-def running_stack() -> Iterator[LocalStack]:
+def running_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
     """The stack as the demo has it, with ids that repeat."""
-    with LocalStack(ROOT, now_ms=NOW_MS, seed="demo") as stack:
+    policy = tmp_path_factory.mktemp("host") / "policy.json"
+    policy.write_text("{}", encoding="utf-8")
+    with LocalStack(ROOT, now_ms=NOW_MS, seed="demo", policy_file=policy) as stack:
         yield stack
 
 
 @pytest.fixture
 def proof_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first of the two parts alone; the other takes twenty seconds."""
+    """The first of the three parts alone; the others take twenty seconds."""
     monkeypatch.setattr(airline, "learn", lambda *_: None)
+    monkeypatch.setattr(forty_days, "tell", lambda *_: None)
 
 
 def told(stack: LocalStack) -> tuple[int, str]:
@@ -50,9 +53,10 @@ def test_the_demo_tells_its_story_and_everything_holds(stack: LocalStack) -> Non
         "book_reservation failed 17 of 38 calls (45",
         "update_reservation_flights failed 36 of 85 calls",
         "Error: payment amount does not add up, total price is 1203, but paid 833",
-        "Audit chain: 8 entries of 3 subjects verified; it holds.",
-        "913 stored; 5 passes ran and 1 skipped",
-        "All 37 hold.",
+        "Audit chain: 10 entries of 3 subjects verified; it holds.",
+        "955 stored; 19 passes ran and 2 skipped",
+        "the forty days are as they are told: 113 claims",
+        "All 38 hold.",
     ):
         assert line in joined, line
     assert " NO " not in text

@@ -6,8 +6,10 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from provenloop.entry.local.intrinsics import TemplateError
 from provenloop.entry.local.server import DEFAULT_PORT, LocalServer
@@ -51,13 +53,16 @@ def demo(root: Path) -> int:
         CannotStartError: the template cannot be used.
     """
     run_demo: Callable[..., int] = importlib.import_module("provenloop.entry.local.demo").run_demo
-    with _stack(root, variables=_QUIET, seed=_SEED) as stack:
-        return run_demo(stack, root=root)
+    with TemporaryDirectory() as folder:
+        policy = Path(folder) / "policy.json"
+        policy.write_text("{}", encoding="utf-8")
+        with _stack(root, variables=_QUIET, seed=_SEED, policy_file=policy) as stack:
+            return run_demo(stack, root=root)
 
 
-def _stack(root: Path, variables: Mapping[str, str] | None = None, seed: str | None = None) -> LocalStack:
+def _stack(root: Path, **given: Any) -> LocalStack:
     try:
-        return LocalStack(root, variables=variables, seed=seed)
+        return LocalStack(root, **given)
     except TemplateError as error:
         raise CannotStartError(f"The template cannot be carried out: {error}") from error
 

@@ -82,10 +82,15 @@ class Api:
         """Make the memory."""
         self._send("PUT", self._root, {}, 201)
 
-    def mint(self, label: str, kind: str, scopes: list[str]) -> str:
+    def mint(self, label: str, kind: str, scopes: list[str], memories: str = "*") -> str:
         """A new token's secret."""
-        body = {"label": label, "kind": kind, "memories": "*", "scopes": scopes}
-        return str(self._send("POST", "/v1/tokens", body, 201).json()["secret"])
+        return str(self.ask_token(label, kind, scopes, memories)["secret"])
+
+    def ask_token(self, label: str, kind: str, scopes: list[str], memories: str, status: int = 201) -> dict[str, Any]:
+        """What a request for a new token is answered."""
+        body = {"label": label, "kind": kind, "memories": memories, "scopes": scopes}
+        answer: dict[str, Any] = self._send("POST", "/v1/tokens", body, status).json()
+        return answer
 
     @property
     def now_ms(self) -> int:

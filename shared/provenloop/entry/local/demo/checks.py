@@ -38,6 +38,11 @@ class Checks:
         """A claim that does not hold."""
         self._note(claim, False, seen)  # noqa: FBT003  (that is what it says)
 
+    def take_in(self, claim: str, others: Checks) -> None:
+        """Make one claim of many others; those that do not hold are kept beside it."""
+        self.made += [each for each in others.made if not each[1]]
+        self.made.append((f"{claim}: {len(others.made)} claims", others.all_hold))
+
     def _note(self, claim: str, holds: bool, seen: str) -> bool:  # noqa: FBT001  (the claim names it)
         self.made.append((claim, holds))
         if not holds:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from provenloop.entry.local.demo import airline, proof, tables
+from provenloop.entry.local.demo import airline, forty_days, proof, tables
 from provenloop.entry.local.demo.api import Api, People, UnexpectedAnswerError, Usage
 from provenloop.entry.local.demo.checks import Checks, StoryEndedError
 from provenloop.entry.local.stack import LocalStack
@@ -20,6 +20,7 @@ def run_demo(stack: LocalStack, console: Console | None = None, root: Path | Non
     """Show and check the main job on a running stack that holds nothing yet.
 
     Args:
+        stack: with a file for the host policy.
         root: the clone, which holds the transcripts; the working folder by default.
 
     Returns:
@@ -58,3 +59,4 @@ def _tell(stack: LocalStack, console: Console, checks: Checks, used: Usage, root
 
     proof.prove(console, checks, people_of("proof"))
     airline.learn(console, checks, people_of("airline"), root / airline.TRANSCRIPTS)
+    forty_days.tell(console, checks, stack, used)
