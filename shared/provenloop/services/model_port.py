@@ -7,7 +7,7 @@ them apart. The key of the provider is an argument of each call: nothing keeps i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from provenloop.domain.model_cost import Usage
@@ -86,3 +86,20 @@ class ModelKey(Protocol):
         Raises:
             LoopError: it cannot be read.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAccess:
+    """Models for one request: the provider, the installation's key, or the caller's own, which serves this request."""
+
+    provider: ModelProvider
+    installation: ModelKey
+    own_key: str | None = field(default=None, repr=False)
+
+    def key(self) -> str:
+        """The key of the next call, read afresh; empty where models are switched off.
+
+        Raises:
+            LoopError: it cannot be read.
+        """
+        return self.own_key or self.installation.current()
