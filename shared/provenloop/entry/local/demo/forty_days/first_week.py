@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from provenloop.domain.instants import format_instant
@@ -78,18 +79,19 @@ def _decided(cast: Cast, found: Findings) -> None:
 
 def _changed_meanwhile(cast: Cast, found: Findings) -> None:
     """A third value comes before the reviewer decides about two."""
-    seen = cast.shown(found.plans)["proposal_digest"]
+    digest = cast.shown(found.plans)["proposal_digest"]
     cast.on_day(1)
     now = cast.triage.api.now_ms
     news = [*history.calls(LOOKUP, "day-1", (True,), now), history.fact("current_plan", "Enterprise", now)]
     cast.triage.sends("looks up once", news, "2 stored", is_shown=False)
     cast.triage.runs("1 refreshed", "names a third plan; a pass")
     cast.reviewer.is_refused(
-        "approves what it saw on day 0", "approve", found.plans, "409 PVL-E042", proposal_digest=seen
+        "approves what it saw on day 0", "approve", found.plans, "409 PVL-E042", proposal_digest=digest
     )
     now_seen = cast.shown(found.plans)
-    steps = [(each["op"], each["into"]) for each in now_seen["proposal"]["operations"]]
-    cast.diary.checks.equal("two values point at the third", (len(steps), {op for op, _ in steps}), (2, {"POINT"}))
+    steps = Counter(each["op"] for each in now_seen["proposal"]["operations"])
+    seen = ", ".join(f"{count} {op} to {now_seen['details']['keep']}" for op, count in steps.items())
+    cast.diary.tell("engine", "proposes by now", seen, "2 POINT to Enterprise", about=found.plans)
     cast.reviewer.decides("approve-and-apply", found.plans, "so says the contract", "applied",
                           proposal_digest=now_seen["proposal_digest"])  # fmt: skip
     cast.triage.reads("recalls the plan", "/recall?subject=acme&relation=current_plan", "object", "Enterprise")
