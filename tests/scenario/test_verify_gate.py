@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from provenloop.domain.checkpoint import GRACE_MS, HORIZONS_MS, Checkpoint
+from provenloop.domain.checkpoint import GRACE_MS, HORIZONS_MS, LATE_MS, Checkpoint
 from provenloop.domain.events import SupersedeEvent
 from provenloop.domain.use_events import RecallReport
 from provenloop.services import configure as configuring
@@ -180,6 +180,34 @@ def test_once_the_next_horizon_is_reached_the_verdict_stands(found: Desk) -> Non
     assert (verdicts(found, rec_id), measured(found, rec_id)[1].late_errors) == ({1: "held"}, 0)
     found.run(at=began + 8 * DAY_MS)
     assert verdicts(found, rec_id) == {1: "held", 7: "regressed"}
+
+
+def test_for_a_week_after_the_last_horizon_what_arrives_late_may_still_correct_it(found: Desk) -> None:
+    rec_id, began = applied(found)
+    at(found, began + HOUR_MS, make_tool_call("ok"))
+    found.run(at=began + 31 * DAY_MS)
+    at(found, began + 32 * DAY_MS, make_tool_call("ok2", occurred_at=began + 29 * DAY_MS))
+    found.run()
+    assert (verdicts(found, rec_id)[30], measured(found, rec_id)[30].late_calls) == ("held", 1)
+    at(found, began + 36 * DAY_MS, make_tool_call("bad", error=ERROR, occurred_at=began + 29 * DAY_MS))
+    found.run()
+    last = measured(found, rec_id)[30]
+    assert (last.verdict, last.errors, last.late_errors, last.corrected_at) == ("regressed", 0, 1, found.now)
+    assert found.queue(analyzer="loop.outcome_review")[0]["details"]["horizon_days"] == 30
+    found.verify()
+
+
+def test_a_week_after_the_last_horizon_the_verdict_stands_and_the_watch_goes(found: Desk) -> None:
+    rec_id, began = applied(found)
+    at(found, began + HOUR_MS, make_tool_call("ok"))
+    found.run(at=began + 31 * DAY_MS)
+    ends_at = began + MONTH + GRACE_MS + LATE_MS
+    found.run(at=ends_at - 2)
+    assert [watch.recommendation for watch in found.store.watches(found.memory)] == [rec_id]
+    at(found, ends_at, make_tool_call("bad", error=ERROR, occurred_at=began + 29 * DAY_MS))
+    found.run(min_new=99)
+    assert found.store.watches(found.memory) == ()
+    assert (verdicts(found, rec_id)[30], measured(found, rec_id)[30].late_errors) == ("held", 0)
 
 
 # facts

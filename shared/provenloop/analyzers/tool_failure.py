@@ -125,17 +125,17 @@ def _later(clusters: Iterable[Cluster], mark: AppliedMark | None) -> tuple[Clust
 def _since(whole: Tally, rows: Iterable[SignatureDay], window: ToolWindow, mark: AppliedMark | None, now: int) -> Tally:
     """The part of the window after an apply; the watch has counted exactly that.
 
-    A watch ends with its last horizon; in a longer window the days after that of the apply count. Before then, an apply
+    It counts up to its last horizon; in a longer window the days after that of the apply count. Before then, an apply
     whose watch is not there was made while this pass was reading: all that the pass sees came before it.
     """
     if mark is None:
         return whole
-    if mark.watch is None:
-        if now < mark.at + HORIZONS_MS[-1] + GRACE_MS:
-            return Tally(0, 0)
+    if now >= mark.at + HORIZONS_MS[-1] + GRACE_MS:
         after = utc_day(mark.at)
         calls = sum(day.calls for day in window.days if day.day > after)
         return Tally(sum(row.n for row in rows if row.day > after), calls)
+    if mark.watch is None:
+        return Tally(0, 0)
     longest = max(mark.watch.calls, default=0)
     return Tally(mark.watch.errors.get(longest, 0), mark.watch.calls.get(longest, 0))
 

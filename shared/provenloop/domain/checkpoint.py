@@ -1,7 +1,8 @@
 """Planned re-measurements of an applied change, what they come to, and the counters that feed them.
 
 A checkpoint looks at its own window, however late it is measured: events of later commits than the apply's that
-occurred after the apply and not after the horizon. It falls due an hour after the horizon, for what arrives late.
+occurred after the apply and not after the horizon. It falls due an hour after the horizon, for what arrives late; what
+arrives later still is told beside it until the next horizon is reached, after the last one for a week.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from typing import Literal, NamedTuple
 
 from provenloop.domain.address import ENTITY_CHARS
 from provenloop.domain.commit import Change, LogEntry
+from provenloop.domain.instants import utc_day
 from provenloop.domain.recommendation import DAY_MS, Metric
 
 Verdict = Literal["held", "regressed", "inconclusive"]
 HORIZONS_MS: tuple[int, ...] = (DAY_MS, 7 * DAY_MS, 30 * DAY_MS)
 GRACE_MS = 3_600_000
+#: How long after it fell due the last horizon may still be corrected; the others may until the next one is reached.
+LATE_MS = 7 * DAY_MS
 TOOL_ERRORS = "tool_error_recurrence"
 #: Of a normal distribution, for a two-sided interval of 95 %.
 _Z = 1.959963984540054
@@ -154,7 +158,9 @@ class Watch:
 
     Only events of later commits than the apply's (``seq``) with ``applied_at < occurred_at <= applied_at + horizon``
     count. ``calls`` and ``errors`` map a horizon in ms to a number; of facts there are no errors. ``subject_key`` is
-    the tool's key, or the cluster of the facts, of which the subject counts.
+    the tool's key, or the cluster of the facts, of which the subject counts. ``day_calls`` and ``day_errors`` are those
+    on the UTC day of the apply. ``caught_up`` tells that later commits than the apply's were folded before it, and have
+    been counted since.
     """
 
     recommendation: str
@@ -166,6 +172,14 @@ class Watch:
     calls: Mapping[int, int] = field(default_factory=dict)
     errors: Mapping[int, int] = field(default_factory=dict)
     of: Literal["tool", "subject"] = "tool"
+    day_calls: int = 0
+    day_errors: int = 0
+    caught_up: bool = False
+
+    @property
+    def ends_at(self) -> int:
+        """When nothing it counts is asked for any more."""
+        return self.applied_at + HORIZONS_MS[-1] + GRACE_MS + LATE_MS
 
     @property
     def watched(self) -> str:
@@ -195,18 +209,24 @@ class Watch:
         return self._moved(at, times, times if is_match and self.of == "tool" else 0)
 
     def late_for(self, entry: LogEntry, change: Change, now: int) -> int | None:
-        """The horizon (ms) whose window a change came into after it was measured, until the next one is reached."""
+        """The horizon (ms) whose window a change came into after it was measured, while that may still be corrected."""
         passed = [horizon for horizon in HORIZONS_MS if self.applied_at + horizon + GRACE_MS <= now]
-        ahead = [horizon for horizon in HORIZONS_MS if self.applied_at + horizon > now]
-        if len(passed) + len(ahead) < len(HORIZONS_MS) or not passed or not ahead:
+        if not passed or now >= self._corrected_until(passed[-1]):
             return None
         is_inside = _occurred_at(entry, change) <= self.applied_at + passed[-1]
         return passed[-1] if is_inside and self.fed(entry, change) is not None else None
 
+    def _corrected_until(self, horizon_ms: int) -> int:
+        longer = next((horizon for horizon in HORIZONS_MS if horizon > horizon_ms), None)
+        return self.ends_at if longer is None else self.applied_at + longer
+
     def _moved(self, occurred_at: int, calls: int, errors: int) -> Watch:
         spans = [horizon for horizon in HORIZONS_MS if occurred_at <= self.applied_at + horizon]
+        on_the_day = utc_day(occurred_at) == utc_day(self.applied_at)
         return replace(
             self,
+            day_calls=self.day_calls + calls * on_the_day,
+            day_errors=self.day_errors + errors * on_the_day,
             calls={horizon: self.calls.get(horizon, 0) + calls * (horizon in spans) for horizon in HORIZONS_MS},
             errors={horizon: self.errors.get(horizon, 0) + errors * (horizon in spans) for horizon in HORIZONS_MS},
         )

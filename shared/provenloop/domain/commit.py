@@ -54,6 +54,7 @@ class Change:
 class LogEntry:
     """One commit. ``grains`` and ``errors`` count the new grains and failed tool calls that were really stored.
 
+    ``watches`` names those that it plants, which count later commits.
     ``closed`` marks a number that was given up as never written; ``unreadable`` an entry that is there but damaged.
     """
 
@@ -66,6 +67,7 @@ class LogEntry:
     errors: int = 0
     closed: bool = False
     unreadable: bool = False
+    watches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

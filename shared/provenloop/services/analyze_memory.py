@@ -7,7 +7,7 @@ good order, and says that there is more to do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -170,6 +170,8 @@ def _look_at_new(
         touched.add("measured", recommendation)
     for change in folding.changes:
         touched.add_change(change)
+    for watch in _caught_up(folding, examining.findings.watches):
+        touched.add("tool_window", watch.subject_key)
     for setting in settings:
         if setting.skip_reason is not None:
             examining.skip(setting.analyzer.manifest.id, setting.skip_reason)
@@ -180,6 +182,12 @@ def _look_at_new(
         if "question" in setting.analyzer.manifest.sources and (due or any(map(_may_answer, folding.changes))):
             more += examining.views.standing.groups(setting.family)
         examining.look_at(setting, touched, more)
+
+
+def _caught_up(folding: Folding, watches: Mapping[str, Watch]) -> Iterator[Watch]:
+    """Watches of tools that count now what earlier passes have folded: what those saw was less."""
+    planted = (watches.get(name) for entry in folding.entries for name in entry.watches)
+    return (watch for watch in planted if watch is not None and watch.caught_up and watch.of == "tool")
 
 
 def _walked(setting: Setting, folding: Folding, examining: Examining) -> Sequence[str]:

@@ -256,7 +256,10 @@ def _decision(store: Store, call: Call, plan: Plan, change: ChangeSet, seq: int)
         applied_seq=seq,
         rev=plan.key.rev + 1,
     )
-    log = LogEntry(seq, f"{call.request_id}/{seq}", call.now, call.principal.label, tuple(change.changes))
+    log = LogEntry(
+        seq, f"{call.request_id}/{seq}", call.now, call.principal.label, tuple(change.changes),
+        watches=() if rec.metric is None else (rec.id,),
+    )  # fmt: skip
     writes: list[Write] = [
         Put(log),
         Replace(applied, expected=plan.stored.rev),

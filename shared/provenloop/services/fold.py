@@ -16,8 +16,9 @@ from provenloop.domain.commit import Change, LogEntry, PassHead
 from provenloop.domain.errors import TooLargeError
 from provenloop.domain.names import MemoryId
 from provenloop.domain.rollup import Rollup, RowId, Tally, counted, rows_of
+from provenloop.services.catch_up import caught_up
 from provenloop.services.lease import LeaseLostError
-from provenloop.services.ports import Failure, Put, Replace, Store, Write, WriteRefusedError
+from provenloop.services.ports import Failure, Put, Replace, Require, Store, Write, WriteRefusedError
 
 HOLE_CLOSES_AFTER_MS = 900_000
 MAX_HOLES = 256
@@ -119,7 +120,27 @@ class Fold:
         for seq, missed_at in sorted(state.folds.holes.items()):
             if seq not in found and self._now - missed_at > HOLE_CLOSES_AFTER_MS:
                 found[seq] = self._close(seq)
+        self._learn_watches(found.values())
+        for watch in [watch for watch in self._watches.values() if watch.seq in found and not watch.caught_up]:
+            self._catch_up(state, watch)
         self._fold_entries(state, [found[seq] for seq in sorted(found)], ())
+
+    def _learn_watches(self, entries: Iterable[LogEntry]) -> None:
+        """Look for watches that were planted after this pass has read those there were."""
+        planted = {name for entry in entries for name in entry.watches} - self._watches.keys()
+        if planted:
+            found = (watch for watch in self._store.watches(self._memory) if watch.recommendation in planted)
+            self._watches = {**self._watches, **{watch.recommendation: watch for watch in found}}
+
+    def _catch_up(self, state: Folding, watch: Watch) -> None:
+        counted_on = caught_up(self._store, self._memory, watch, state.folds)
+        writes: list[Write] = [Require(state.folds, expected=state.folds.rev), Replace(counted_on, expected=watch.rev)]
+        try:
+            self._store.transact(self._memory, writes, self._now)
+        except WriteRefusedError as refused:
+            self._forget_removed_watches(refused)
+        else:
+            self._watches = {**self._watches, watch.recommendation: counted_on}
 
     def _close(self, seq: int) -> LogEntry:
         """Give a number up; the entry that takes it, ours or one written in the last moment."""
@@ -140,6 +161,7 @@ class Fold:
             upto = missing[room] - 1
             entries = tuple(entry for entry in entries if entry.seq <= upto)
             missing = missing[:room]
+        self._learn_watches(entries)
         self._fold_entries(state, entries, missing)
         holes = {**state.folds.holes, **dict.fromkeys(missing, self._now)}
         state.folds = replace(state.folds, folded=max(upto, after), holes=holes)

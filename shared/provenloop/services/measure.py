@@ -8,10 +8,11 @@ repeats nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from provenloop.domain.audit import engine_author, head_after, next_entry
+from provenloop.domain.baseline import baseline_rows, with_baseline
 from provenloop.domain.checkpoint import HORIZONS_MS, Checkpoint, Reading, Regression, Watch
 from provenloop.domain.commit import PassHead
 from provenloop.domain.errors import BusyError
@@ -20,13 +21,16 @@ from provenloop.domain.measured_step import MEASURER, measured_effects
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import Metric, Recommendation
 from provenloop.domain.records import Due
-from provenloop.services.blame import blame_writes, due_of
+from provenloop.domain.rollup import RowId
+from provenloop.services.blame import DUE_WATCH, blame_writes, due_of
 from provenloop.services.lease import LeaseLostError
 from provenloop.services.outbox import audited
 from provenloop.services.ports import Remove, Replace, Require, Store, Write, WriteRefusedError
 from provenloop.services.recurrence import reading_of
 
 _MAX_ROUNDS = 5
+
+Writes = Callable[[Recommendation, Metric, Checkpoint], list[Write]]
 
 
 @dataclass
@@ -47,7 +51,8 @@ class Measuring:
     touched: dict[str, None] = field(default_factory=dict)
 
     def measure(self, recommendation: str, horizon_ms: int) -> Due | None:
-        """Measure a checkpoint whose time has come, and those after it whose time has come too; when the next is due.
+        """Measure a checkpoint whose time has come, and those after it whose time has come too; what is due next: the
+        one after them, or after the last one the end of its watch.
 
         ``touched`` gains what a review of outcomes has to look at.
 
@@ -56,7 +61,8 @@ class Measuring:
             BusyError: decisions on it kept coming in between.
         """
         for horizon in HORIZONS_MS[HORIZONS_MS.index(horizon_ms) :]:
-            checkpoint, is_written = self._settled(recommendation, horizon, self._due_writes)
+            rows = self._baseline_rows(recommendation, horizon)
+            checkpoint, is_written = self._settled(recommendation, horizon, self._due_writes, rows)
             if checkpoint is None:
                 self.stop_watching(recommendation)
                 return None
@@ -64,7 +70,8 @@ class Measuring:
             following = checkpoint.next()
             if following is not None and following.due_at > self.now:
                 return due_of(following)
-        return None
+        watch = self.watches.get(recommendation)
+        return None if watch is None else Due(watch.ends_at, DUE_WATCH, recommendation)
 
     def look_again(self, recommendation: str, horizon_ms: int) -> None:
         """Bring a measured checkpoint up to date with what came late. Raises as :meth:`measure`."""
@@ -77,26 +84,34 @@ class Measuring:
             self._is_written([Remove(watch)])
 
     def _settled(
-        self, recommendation: str, horizon_ms: int, writes: Callable[[Recommendation, Metric, Checkpoint], list[Write]]
+        self, recommendation: str, horizon_ms: int, writes: Writes, rows: Sequence[RowId] = ()
     ) -> tuple[Checkpoint | None, bool]:
         """The checkpoint as read, None of what is not applied, and whether there was something to write, which is
-        written now.
+        written now. ``rows`` are those that the baseline is made of, where it is still to be taken.
         """
         for _ in range(_MAX_ROUNDS):
-            rec, checkpoint = self.store.planned(self.memory, recommendation, horizon_ms)
+            rec, checkpoint, counts = self.store.planned(self.memory, recommendation, horizon_ms, rows)
             self.touched[recommendation] = None
             if rec is None or rec.status != "applied" or rec.metric is None or checkpoint is None:
                 return None, False
-            wanted = writes(rec, rec.metric, checkpoint)
+            watch = self.watches.get(recommendation)
+            metric = with_baseline(rec.metric, watch, counts) if watch is not None and rows else rec.metric
+            wanted = writes(rec, metric, checkpoint)
             if not wanted or self._is_written(wanted):
                 return checkpoint, bool(wanted)
         raise BusyError("decisions on one recommendation keep coming in")
+
+    def _baseline_rows(self, recommendation: str, horizon_ms: int) -> Sequence[RowId]:
+        """The baseline is taken with the first horizon, and stands from then on."""
+        watch = self.watches.get(recommendation)
+        return baseline_rows(watch) if watch is not None and horizon_ms == HORIZONS_MS[0] else ()
 
     def _due_writes(self, rec: Recommendation, metric: Metric, checkpoint: Checkpoint) -> list[Write]:
         if checkpoint.verdict is not None:
             return []
         after = checkpoint.measured(metric, self._reading(rec, metric, checkpoint), self.now)
-        return [*self._told(rec, checkpoint, after), *self._meant(rec, after), *self._watch_done(rec, checkpoint)]
+        told = self._told(replace(rec, metric=metric), checkpoint, after)
+        return [*told, *self._meant(rec, after), *self._watch_done(rec, checkpoint)]
 
     def _late_writes(self, rec: Recommendation, metric: Metric, checkpoint: Checkpoint) -> list[Write]:
         if checkpoint.verdict is None:
@@ -135,9 +150,9 @@ class Measuring:
             yield Remove(Regression(rec.id))
 
     def _watch_done(self, rec: Recommendation, checkpoint: Checkpoint) -> Iterator[Write]:
-        """After the last horizon nothing is counted any more."""
+        """A watch whose last horizon is measured after all that might correct it has no use any more."""
         watch = self.watches.get(rec.id)
-        if watch is not None and checkpoint.next() is None:
+        if watch is not None and checkpoint.next() is None and self.now >= watch.ends_at:
             yield Remove(watch)
 
     def _is_written(self, writes: list[Write]) -> bool:

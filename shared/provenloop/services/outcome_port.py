@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Protocol
 
 from provenloop.domain.checkpoint import Checkpoint, Regression, Watch
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import Recommendation
+from provenloop.domain.rollup import Rollup, RowId
+
+
+class Planned(NamedTuple):
+    """What a checkpoint is measured from, as far as it is there."""
+
+    recommendation: Recommendation | None
+    checkpoint: Checkpoint | None
+    rollups: tuple[Rollup, ...]
 
 
 class OutcomeReader(Protocol):
@@ -22,10 +31,8 @@ class OutcomeReader(Protocol):
     def all_checkpoints(self, memory: MemoryId) -> Iterator[Checkpoint]:
         """Those of every recommendation, all pages; for reports only."""
 
-    def planned(
-        self, memory: MemoryId, recommendation: str, horizon_ms: int
-    ) -> tuple[Recommendation | None, Checkpoint | None]:
-        """A recommendation and one of its checkpoints, in one round trip."""
+    def planned(self, memory: MemoryId, recommendation: str, horizon_ms: int, rollups: Iterable[RowId] = ()) -> Planned:
+        """A recommendation, one of its checkpoints and the named rows of counts, in one round trip."""
 
     def regression(self, memory: MemoryId, recommendation: str) -> Regression | None:
         """The record that an applied recommendation did not hold."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import engine_author, head_after, next_entry
-from provenloop.domain.checkpoint import Regression, watch_of
+from provenloop.domain.checkpoint import Regression, after_undo, watch_of
 from provenloop.domain.commit import Change, ChangeOp, LogEntry
 from provenloop.domain.cooldown import cooldown_ms
 from provenloop.domain.errors import IllegalTransitionError, IntegrityError, TargetChangedError
@@ -207,7 +207,11 @@ def undo_decision(store: Store, call: Call, plan: Plan, seq: int, *, reason: str
     rolled_back = replace(rolled_back, reason=reason, rev=plan.rec.rev + 1)
     struck_key = struck(plan.key, plan.rec, "rolled_back", plan.quiet_until)
     struck_key = replace(struck_key, strikes=strikes_before(plan.key, plan.rec) + 1)
-    log = LogEntry(seq, f"{call.request_id}/{seq}", call.now, call.principal.label, tuple(inverse.changes))
+    evidence = evidence_watch(plan.key, plan.rec, seq=seq, at=call.now)
+    log = LogEntry(
+        seq, f"{call.request_id}/{seq}", call.now, call.principal.label, tuple(inverse.changes),
+        watches=(after_undo(plan.rec.id),) if evidence else (),
+    )  # fmt: skip
     writes: list[Write] = [
         Put(log),
         Replace(rolled_back, expected=plan.rec.rev),
@@ -216,7 +220,7 @@ def undo_decision(store: Store, call: Call, plan: Plan, seq: int, *, reason: str
         *inverse.writes,
         *(Put(row) for row in plan.due),
         *_without_measuring(plan.rec),
-        *evidence_watch(plan.key, plan.rec, seq=seq, at=call.now),
+        *evidence,
         *(_resolved(store, call, *plan.revert) if plan.revert is not None else ()),
     ]
     return Decision(writes, {**reply_of(rolled_back, entry), **effects})

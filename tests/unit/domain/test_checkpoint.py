@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from provenloop.domain.checkpoint import (
     GRACE_MS,
     HORIZONS_MS,
+    LATE_MS,
     Checkpoint,
     Reading,
     Verdict,
@@ -195,11 +196,13 @@ def test_a_watch_is_found_by_the_tool_or_by_the_subject_of_a_change() -> None:
         (NOW + WEEK - 1, NOW + 1, DAY),
         (NOW + WEEK, NOW + 1, None),
         (NOW + WEEK + GRACE_MS, NOW + 1, WEEK),
-        (NOW + MONTH + GRACE_MS, NOW + 1, None),
+        (NOW + MONTH + GRACE_MS, NOW + 1, MONTH),
+        (NOW + MONTH + GRACE_MS + LATE_MS - 1, NOW + 1, MONTH),
+        (NOW + MONTH + GRACE_MS + LATE_MS, NOW + 1, None),
         (NOW + DAY + GRACE_MS, NOW, None),
     ],
 )
-def test_a_change_is_late_for_a_measured_horizon_until_the_next_is_reached(
+def test_a_change_is_late_for_a_measured_horizon_until_the_next_is_reached_and_for_the_last_a_week(
     now: int, at: int, horizon: int | None
 ) -> None:
     change = called(at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import get_args
 
 from provenloop.adapters.dynamodb import keys, table
 from provenloop.adapters.dynamodb.keys import Key, partition
@@ -10,7 +11,18 @@ from provenloop.adapters.dynamodb.reading import entities
 from provenloop.adapters.dynamodb.rows import Row
 from provenloop.domain.names import MemoryId
 from provenloop.domain.records import RecallRow, TermRow, TermSegment
-from provenloop.domain.rollup import AskDay, AskDayId, AssemblyDay, AssemblyDayId, ReadDays, ReadDaysId, RowId
+from provenloop.domain.rollup import (
+    AskDay,
+    AskDayId,
+    AssemblyDay,
+    AssemblyDayId,
+    ReadDays,
+    ReadDaysId,
+    Rollup,
+    RowId,
+)
+
+ROLLUPS: tuple[type[Rollup], ...] = get_args(Rollup)
 
 
 class RecallRows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TypeVar, get_args
+from typing import TypeVar
 
 from provenloop.adapters.dynamodb import heads, keys, queue_index, table, writes
 from provenloop.adapters.dynamodb.aged_rows import AgedRows
@@ -17,7 +17,7 @@ from provenloop.adapters.dynamodb.meter import Usage
 from provenloop.adapters.dynamodb.near_rows import NearRows
 from provenloop.adapters.dynamodb.outcome_rows import OutcomeRows
 from provenloop.adapters.dynamodb.reading import as_entity, entities, some_entities
-from provenloop.adapters.dynamodb.recall_rows import RecallRows, rollup_sort
+from provenloop.adapters.dynamodb.recall_rows import ROLLUPS, RecallRows, rollup_sort
 from provenloop.adapters.dynamodb.rows import Row, is_expired
 from provenloop.adapters.dynamodb.wait_rows import WaitRows
 from provenloop.adapters.dynamodb.whole_memory import WholeMemories
@@ -36,7 +36,6 @@ from provenloop.services.loop_port import QueuePage
 from provenloop.services.ports import MAX_TRIES, Reservation, Write
 
 T = TypeVar("T")
-_ROLLUPS: tuple[type[Rollup], ...] = get_args(Rollup)
 
 
 class DynamoStore(
@@ -126,7 +125,7 @@ class DynamoStore(
         """See ``LoopReader``."""
         rows = self._many(partition(memory, "INDEX"), (rollup_sort(row_id) for row_id in ids))
         fresh = [row for row in rows if not is_expired(row, now)]
-        return tuple(sorted(some_entities(fresh, _ROLLUPS), key=repr))
+        return tuple(sorted(some_entities(fresh, ROLLUPS), key=repr))
 
     def tool_window(self, memory: MemoryId, tool_key: str, first_day: str, last_day: str) -> ToolWindow:
         """See ``LoopReader``."""

@@ -121,7 +121,11 @@ class Evidence(WireModel):
 
 
 class Metric(WireModel):
-    """What is measured again after an apply."""
+    """What is measured again after an apply.
+
+    The baseline of a tool is that of the 30 days before the apply, once the first horizon is measured; until then it is
+    what the finding rested on.
+    """
 
     name: str
     baseline_errors: int
@@ -130,7 +134,10 @@ class Metric(WireModel):
 
 
 class Late(WireModel):
-    """What came into a window after it was measured; it may turn a verdict of held into regressed, once."""
+    """What came into a window after it was measured, until the next horizon (after the last one for a week).
+
+    It may turn a verdict of held into regressed, once.
+    """
 
     errors: int
     calls: int
