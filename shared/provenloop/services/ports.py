@@ -15,6 +15,7 @@ from provenloop.domain.audit import AuditEntry, ChainEnd, Note
 from provenloop.domain.bus_events import BusEvent
 from provenloop.domain.checkpoint import Checkpoint, Regression, Watch
 from provenloop.domain.commit import LogEntry, LogHead, PassHead, TimerHead
+from provenloop.domain.distillation import Distillation, EnvelopeText
 from provenloop.domain.grain import Grain
 from provenloop.domain.job import Job
 from provenloop.domain.ledger import LedgerRow
@@ -45,6 +46,7 @@ from provenloop.domain.waiting import Callback, Wait
 from provenloop.lessons.card import Card, CardEvidence, Counter, LessonPlace, Rule
 from provenloop.services.aged_port import AgedReader
 from provenloop.services.audit_port import AuditReader
+from provenloop.services.distil_port import DistillationReader
 from provenloop.services.erasure_port import WholeMemory
 from provenloop.services.job_port import JobReader
 from provenloop.services.ledger_port import LedgerReader
@@ -57,7 +59,8 @@ Entity = (
     Grain | History | Predecessors | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint
     | Watch | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | ChainEnd | Note | Token | MemoryRecord | Label
     | AgedGrain | AgedCount | NearPosting | NearText | TermRow | TermSegment | RecallRow | BusEvent | TokenId
-    | LedgerRow | Job | Wait | Callback | Regression | Card | CardEvidence | Rule | LessonPlace
+    | LedgerRow | Distillation | EnvelopeText
+    | Job | Wait | Callback | Regression | Card | CardEvidence | Rule | LessonPlace
 )  # fmt: skip
 
 #: How often a transaction that collides with others is sent before the caller is told.
@@ -227,6 +230,7 @@ class Store(
     WaitReader,
     LessonReader,
     LedgerReader,
+    DistillationReader,
     WholeMemory,
     Protocol,
 ):

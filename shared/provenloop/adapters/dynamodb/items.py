@@ -23,6 +23,7 @@ from provenloop.domain.bus_events import BusEvent
 from provenloop.domain.canonical import canonical_json
 from provenloop.domain.checkpoint import Checkpoint, Regression, Watch
 from provenloop.domain.commit import LogEntry, PassHead, TimerHead
+from provenloop.domain.distillation import Distillation, EnvelopeText
 from provenloop.domain.errors import IntegrityError
 from provenloop.domain.grain import Grain
 from provenloop.domain.instants import day_start_ms, utc_day
@@ -117,6 +118,10 @@ def _ttl_of_job(_memory: MemoryId, job: Job) -> Mapping[str, Any]:
     return {} if job.is_running else {"ttl": job.changed_at // 1000 + JOB_KEPT_S}
 
 
+def _ttl_of_distillation(_memory: MemoryId, job: Distillation) -> Mapping[str, Any]:
+    return {"ttl": job.changed_at // 1000 + JOB_KEPT_S} if job.is_over else {}
+
+
 def _ttl_of_use(_memory: MemoryId, entry: LogEntry) -> Mapping[str, Any]:
     """An entry that only tells how memory was used goes with the counts that it was counted in."""
     is_use = bool(entry.changes) and all(change.is_telemetry for change in entry.changes)
@@ -179,6 +184,8 @@ FORMS: tuple[Form, ...] = (
     Form("config", MemoryConfig, lambda _config: keys.CONFIG, "HEAD", "rev"),
     Form("run", Run, lambda row: keys.run(row.id), "LOOP", None, lambda _m, run: {"ttl": run.at // 1000 + RUN_KEPT_S}),
     Form("job", Job, lambda job: keys.job(job.id), "LOOP", "rev", _ttl_of_job),
+    Form("distillation", Distillation, lambda row: keys.distillation(row.id), "RECIPE", "rev", _ttl_of_distillation),
+    Form("envelope", EnvelopeText, lambda row: keys.envelope(row.job), "RECIPE"),
     Form("ledger", LedgerRow, lambda row: keys.ledger_row(row.at, row.id), "RECIPE"),
     Form("audit", AuditEntry, lambda entry: keys.chain(entry.subject, entry.n), "AUDIT"),
     Form("chain_end", ChainEnd, lambda end: keys.chain_end(end.subject), "LOOP", "rev"),

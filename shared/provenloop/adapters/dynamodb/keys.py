@@ -41,6 +41,7 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | one event that waits to be published | get | M#OUTBOX | ``<audit id>`` |
 | what is left of a memory that is erased; all it holds | query | each but M#AUDIT | all |
 | one job | get | M#LOOP | ``JOB#<id>`` |
+| one distillation; what it is made of | get | M#RECIPE | ``DIS#<id>``; ``ENV#<id>`` |
 | what models cost and recipes saved | query | M#RECIPE | ``LED#<instant>#<id>`` between |
 | has this request been answered? | get | M#REPLAY | ``<digest>`` |
 | the review queue of one status | query of index ``queue`` | M#Q#<status> | ``<3 - severity>#<created>#<id>`` |
@@ -358,6 +359,16 @@ def run(run_id: str) -> str:
 def job(job_id: str) -> str:
     """Sort key of a job."""
     return f"JOB#{job_id}"
+
+
+def distillation(job_id: str) -> str:
+    """Sort key of a distillation."""
+    return f"DIS#{job_id}"
+
+
+def envelope(job_id: str) -> str:
+    """Sort key of the envelope of a distillation."""
+    return f"ENV#{job_id}"
 
 
 def ledger_row(at: int, row_id: str) -> str:

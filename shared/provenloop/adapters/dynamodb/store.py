@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from provenloop.adapters.dynamodb import heads, keys, queue_index, table, writes
 from provenloop.adapters.dynamodb.aged_rows import AgedRows
+from provenloop.adapters.dynamodb.distillation_rows import DistillationRows
 from provenloop.adapters.dynamodb.items import audit_entry_of, entity_of
 from provenloop.adapters.dynamodb.job_rows import JobRows
 from provenloop.adapters.dynamodb.keys import Key, partition
@@ -39,7 +40,16 @@ T = TypeVar("T")
 
 
 class DynamoStore(
-    AgedRows, JobRows, LedgerRows, LessonRows, NearRows, OutcomeRows, RecallRows, WaitRows, WholeMemories
+    AgedRows,
+    DistillationRows,
+    JobRows,
+    LedgerRows,
+    LessonRows,
+    NearRows,
+    OutcomeRows,
+    RecallRows,
+    WaitRows,
+    WholeMemories,
 ):
     """Implements ``services.ports.Store`` on one DynamoDB table.
 
