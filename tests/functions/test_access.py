@@ -146,11 +146,18 @@ def test_what_is_of_no_memory_shows_and_changes_another_tenants_things_only(api:
     ours = api.done("mint_token", {}, BODIES["mint_token"])
     minted = api.mint("theirs", "admin", kind="human", token=f"{ADMIN}@other")
     of_the_tenant = {known.name for known in PROTECTED if not known.names_memory}
-    assert of_the_tenant == {"list_memories", "mint_token", "list_tokens", "revoke_token"}
+    assert of_the_tenant == {
+        "list_memories", "mint_token", "list_tokens", "revoke_token", "export_tenant_audit", "verify_tenant_audit",
+    }  # fmt: skip
     before = api.stack.items()["Table"]
     assert api.done("list_memories", {}, token=minted) == {"memories": []}
     assert [row["label"] for row in api.done("list_tokens", {}, token=minted)["tokens"]] == ["theirs"]
     assert api.refused(api.call("revoke_token", {"id": ours["id"]}, token=minted)) == (404, "PVL-E040")
+    assert '"subject":"token:' in api.call("export_tenant_audit", {}, token=minted).text
+    assert ours["id"] not in api.call("export_tenant_audit", {}, token=minted).text
+    foreign = {"subject": f"token:{ours['id']}"}
+    for name in ("export_tenant_audit", "verify_tenant_audit"):
+        assert api.refused(api.call(name, {}, token=minted, query=foreign)) == (404, "PVL-E040")
     assert api.stack.items()["Table"] == before
     assert api.call("mint_token", {}, BODIES["mint_token"], token=minted).status == 201
     assert api.call("create_memory", {"memory": "support"}, token=minted).status == 201

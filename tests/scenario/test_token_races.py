@@ -33,13 +33,17 @@ class Office:
         self.tokens = DynamoTokens(TABLE, REGION, pause=lambda _attempt: None)
         self._numbers = iter(range(1, 1000))
 
+    @property
+    def client(self) -> Any:
+        return table.connection().client
+
     def mint(self, minter: Principal, label: str, key: str | None = None) -> Principal:
         call = make_call(minter, number=next(self._numbers), key=key)
         minted = mint_token(self.store, self.tokens, call, MintRequest(label, "human", "*", ("admin",)))
         return principal_of(self.tokens, minted.secret or "", NOW)
 
     def revoke(self, principal: Principal) -> dict[str, Any]:
-        return revoke_token(self.tokens, ROOT, principal.token_id, now=NOW + 1)
+        return revoke_token(self.store, self.tokens, ROOT, principal.token_id, now=NOW + 1)
 
     def valid(self) -> set[str]:
         return {token.label for token in self.tokens.tokens(MEMORY.tenant) if token.revoked_at is None}
@@ -117,8 +121,9 @@ def test_a_revocation_that_was_cut_short_is_ended_by_the_next_one(store: DynamoS
     for number in range(100):
         office.mint(minter, f"child {number}")
     cut = Interleaving(table.connection().client)
-    # Two to find the token, two to find its family (pages of a hundred), one transaction of two.
-    cut.actor("revoker", lambda: office.revoke(minter), crash_at=7)
+    # Two to find the token, three to find its family (pages of a hundred), one for where their audit chains end; then
+    # the second transaction of four.
+    cut.actor("revoker", lambda: office.revoke(minter), crash_at=8)
     try:
         assert cut.run()["revoker"].state == "crashed", cut.story()
     finally:

@@ -18,6 +18,16 @@ class MemoryId(NamedTuple):
     tenant: str
     name: str
 
+    @property
+    def is_tenant(self) -> bool:
+        """Whether it stands for the tenant itself, see :func:`tenant_itself`."""
+        return not self.name
+
+
+def tenant_itself(tenant: str) -> MemoryId:
+    """Where things stand that belong to a tenant and to none of its memories: no memory has an empty name."""
+    return MemoryId(tenant, "")
+
 
 def require_name(value: str, *, field: str) -> str:
     """A tenant's or memory's name as it is, or a refusal.

@@ -1,10 +1,11 @@
 """Verifies an exported audit trail without the service: its chains, and that no anchor says otherwise.
 
-    python -m provenloop.entry.audit_verify EXPORT... --tenant T --memory M [--anchors FOLDER|s3://BUCKET]
+    python -m provenloop.entry.audit_verify EXPORT... --tenant T [--memory M] [--anchors FOLDER|s3://BUCKET]
         [--public-key FILE]
 
-The export is what ``GET .../audit`` answers, all its pages, taken after the last of the anchors. Prints one JSON
-object; exit 0 where all holds, 1 with the first break, 2 where something cannot be read.
+The export is what ``GET .../audit`` answers, all its pages, taken after the last of the anchors; without a memory what
+``GET /v1/audit`` does. Prints one JSON object; exit 0 where all holds, 1 with the first break, 2 where something cannot
+be read.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from provenloop.domain.canonical import canonical_json
 from provenloop.domain.chain_check import Break, verify_chain
 from provenloop.domain.errors import LoopError
 from provenloop.domain.instants import InstantError, days_before, parse_instant
-from provenloop.domain.names import MemoryId
+from provenloop.domain.names import MemoryId, tenant_itself
 from provenloop.domain.rsa_signature import PublicKey, PublicKeyError, is_signed, read_public_key
 
 _BUCKET = "s3://"
@@ -148,7 +149,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _verified(given: argparse.Namespace) -> dict[str, Any]:
-    memory = MemoryId(given.tenant, given.memory)
+    memory = MemoryId(given.tenant, given.memory) if given.memory is not None else tenant_itself(given.tenant)
     key = read_public_key(given.public_key.read_bytes()) if given.public_key is not None else None
     anchors = read_anchors(given.anchors, given.tenant) if given.anchors is not None else ()
     lines = (line for path in given.export for line in path.read_text(encoding="utf-8").splitlines())
@@ -169,7 +170,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="audit_verify", description="Verifies an exported audit trail.")
     parser.add_argument("export", nargs="+", type=Path, help="JSON lines of GET .../audit, all pages in order")
     parser.add_argument("--tenant", required=True)
-    parser.add_argument("--memory", required=True)
+    parser.add_argument("--memory", help="left out for the trail of the tenant itself")
     parser.add_argument("--anchors", help="a folder with anchors, or s3://<bucket>")
     parser.add_argument("--public-key", type=Path, help="of the key that signs anchors, PEM or DER")
     return parser

@@ -236,6 +236,15 @@ OPERATIONS: tuple[Operation, ...] = (
         "Verify the audit chains and name the first break.", "AuditVerifyReply", query=AuditQuery,
     ),
     Operation(
+        "export_tenant_audit", "loop_api", "GET", "/v1/audit", ("admin",),
+        "Export the tenant's own audit trail: its tokens minted and revoked, its memories created and erased.", None,
+        query=AuditExportQuery, media_type="application/x-ndjson",
+    ),
+    Operation(
+        "verify_tenant_audit", "loop_api", "GET", "/v1/audit/verify", ("admin",),
+        "Verify the tenant's own audit chains and name the first break.", "AuditVerifyReply", query=AuditQuery,
+    ),
+    Operation(
         "export_memory", "loop_api", "GET", f"{MEMORY}/export", ("admin",),
         "Export grains with versions, recommendations and audit entries, in pages of JSON lines.", None,
         query=ExportQuery, media_type="application/x-ndjson",

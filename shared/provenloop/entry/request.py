@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from provenloop.domain.errors import InternalError, InvalidInputError, UnauthenticatedError
-from provenloop.domain.names import MemoryId
+from provenloop.domain.names import MemoryId, tenant_itself
 from provenloop.domain.principal import Principal, require_memory, require_scope
 from provenloop.entry.models.fields import WireModel
 from provenloop.entry.models.paths import PathParameters
@@ -60,17 +60,17 @@ class Request:
     @property
     def call(self) -> Call:
         """The request as use cases see it, of an operation about one memory."""
-        return self._call(self.need("memory"))
+        return self._call(MemoryId(self.caller.tenant, self.need("memory")))
 
     @property
     def call_of_tenant(self) -> Call:
-        """The same of an operation about the tenant itself: its memory has no name."""
-        return self._call("")
+        """The same of an operation about the tenant itself."""
+        return self._call(tenant_itself(self.caller.tenant))
 
-    def _call(self, memory: str) -> Call:
+    def _call(self, memory: MemoryId) -> Call:
         return Call(
             principal=self.caller,
-            memory=MemoryId(self.caller.tenant, memory),
+            memory=memory,
             now=self.now,
             request_id=self.request_id,
             idempotency_key=self.idempotency_key,

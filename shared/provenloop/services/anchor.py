@@ -13,7 +13,7 @@ from typing import NamedTuple
 from provenloop.domain.anchor import Leaf, anchor_of, leaf_of
 from provenloop.domain.errors import LoopError
 from provenloop.domain.instants import utc_day
-from provenloop.domain.names import MemoryId
+from provenloop.domain.names import MemoryId, tenant_itself
 from provenloop.services.anchor_port import AnchorBucket, MemoryIndex, Signer
 from provenloop.services.ports import Store
 
@@ -53,7 +53,7 @@ def anchor_tenants(store: Store, index: MemoryIndex, bucket: AnchorBucket, signe
 def _anchor(
     store: Store, tenant: str, memories: Iterable[MemoryId], bucket: AnchorBucket, signer: Signer | None, now: int
 ) -> bool:
-    leaves = (leaf for memory in memories for leaf in _leaves(store, memory))
+    leaves = (leaf for place in (tenant_itself(tenant), *memories) for leaf in _leaves(store, place))
     anchor = anchor_of(tenant, leaves, now)
     if signer is not None:
         anchor = replace(anchor, signature=signer.sign(anchor.statement))
@@ -61,7 +61,7 @@ def _anchor(
 
 
 def _leaves(store: Store, memory: MemoryId) -> Iterator[Leaf]:
-    """Where every chain of a memory ends."""
+    """Where every chain of a memory, or of the tenant itself, ends."""
     for rec in store.all_recommendations(memory):
         yield leaf_of(memory, rec.id, rec.chain)
     for end in store.chain_ends(memory):

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 from provenloop.domain.audit import AuditEntry
 from provenloop.domain.errors import InvalidInputError
-from provenloop.services.audit_trail import chain_name, entry_line
+from provenloop.services.audit_trail import chain_name, entry_line, require_trail
 from provenloop.services.call import Call
-from provenloop.services.memories import require_heads
 from provenloop.services.ports import Store
 
 #: An answer may hold 6 MB; this leaves room for the envelope and its escapes.
@@ -63,12 +62,11 @@ def export_page(
         ScopeDeniedError, NotFoundError, AmbiguousPrefixError.
         InvalidInputError: a span that ends before it begins, or a cursor that was never given out.
     """
-    call.require("read")
+    require_trail(store, call)
     wanted = span or Span()
     if wanted.since is not None and wanted.until is not None and wanted.until < wanted.since:
         raise InvalidInputError("ends before it begins", field="until")
     after = _place_of(cursor) if cursor is not None else None
-    require_heads(store, call.memory)
     return _page(store, call, None if subject is None else chain_name(store, call, subject), wanted, after)
 
 

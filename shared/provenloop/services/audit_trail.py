@@ -69,6 +69,19 @@ def _fields_of(entry: AuditEntry) -> dict[str, Any]:
     return fields if isinstance(fields, dict) else {"subject": entry.subject, "n": entry.n, "damaged": True}
 
 
+def require_trail(store: Store, call: Call) -> None:
+    """Refuse whoever may not read the trail: of a memory a reader may, of the tenant itself an admin of all memories.
+
+    Raises:
+        ScopeDeniedError, NotFoundError.
+    """
+    if call.memory.is_tenant:
+        call.require("admin")
+        return
+    call.require("read")
+    require_heads(store, call.memory)
+
+
 def verify(store: Store, call: Call, *, subject: str | None = None) -> dict[str, Any]:
     """Recompute every hash, link, order, head and status; the first break is named.
 
@@ -81,8 +94,7 @@ def verify(store: Store, call: Call, *, subject: str | None = None) -> dict[str,
     Raises:
         ScopeDeniedError, NotFoundError, AmbiguousPrefixError.
     """
-    call.require("read")
-    require_heads(store, call.memory)
+    require_trail(store, call)
     if subject is None:
         found = [*map(_of_recommendation, store.all_recommendations(call.memory)),
                  *map(_of_chain, store.chain_ends(call.memory))]  # fmt: skip

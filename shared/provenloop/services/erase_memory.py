@@ -15,6 +15,7 @@ from provenloop.domain.audit import AuditEntry, ChainEnd, ChainHead, Note, autho
 from provenloop.domain.errors import BusyError, ConflictError, MemoryErasedError, TooLargeError
 from provenloop.domain.instants import MINUTE_MS
 from provenloop.domain.job import ERASURE_CHAIN, Job, moved
+from provenloop.domain.names import tenant_itself
 from provenloop.services.call import Call
 from provenloop.services.decision import lost_race, require_because
 from provenloop.services.erasure_port import ItemClass
@@ -23,9 +24,10 @@ from provenloop.services.job_port import JobQueue
 from provenloop.services.jobs import FIRST_DELAY_S, job_id_of, shown
 from provenloop.services.memories import unknown_memory
 from provenloop.services.outbox import audited
-from provenloop.services.ports import Put, Replace, Store, WriteRefusedError
+from provenloop.services.ports import Put, Replace, Store, Write, WriteRefusedError
+from provenloop.services.tenant_trail import Happening, memory_chain, step
 
-ERASED = "erased"
+ERASED: Happening = "erased"
 #: No function lives longer, so whoever was writing when the memory was closed has ended by then.
 LATE_MS = 15 * MINUTE_MS
 AT_ONCE = 90
@@ -59,10 +61,17 @@ def begin_erasure(store: Store, jobs: JobQueue, call: Call, because: str) -> dic
     try:
         entry, note = _audit(call, job, reason)
         beside = [Put(job), Put(ChainEnd(ERASURE_CHAIN, head_after(entry), ERASED)), *audited(entry, note)]
-        store.close_memory(call.memory, closed, beside, call.now)
+        store.close_memory(call.memory, closed, beside, _told(store, call, job, entry), call.now)
     except WriteRefusedError as refused:
         raise lost_race() from refused
     return shown(job)
+
+
+def _told(store: Store, call: Call, job: Job, entry: AuditEntry) -> list[Write]:
+    """What the tenant's own trail says of it, which stays readable."""
+    chain = memory_chain(call.memory.name)
+    end = store.chain_end(tenant_itself(call.memory.tenant), chain)
+    return step(chain, end, ERASED, call.principal, call.now, {"job": job.id, "entry": entry.id})
 
 
 def continue_erasure(store: Store, call: Call, job: Job, spent: Callable[[], bool]) -> Job:

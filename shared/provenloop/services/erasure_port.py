@@ -27,13 +27,17 @@ class WholeMemory(Protocol):
     def memory_record(self, memory: MemoryId) -> MemoryRecord | None:
         """The memory's row in its tenant's registry; also of one that was erased."""
 
-    def close_memory(self, memory: MemoryId, record: MemoryRecord, beside: Sequence[Write], now: int) -> None:
+    def close_memory(
+        self, memory: MemoryId, record: MemoryRecord, beside: Sequence[Write], told: Sequence[Write], now: int
+    ) -> None:
         """Store the record of a memory that is erased and take its log away, with its key, in one transaction.
+
+        ``beside`` are writes on the memory, ``told`` such on the tenant itself.
 
         From then on no writer takes a number, and the memory is unknown to every reader.
 
         Raises:
-            WriteRefusedError: it is closed already, or ``beside`` does not hold.
+            WriteRefusedError: it is closed already, or ``beside`` or ``told`` does not hold.
         """
 
     def items_of(self, memory: MemoryId, item_class: ItemClass, limit: int) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from provenloop.domain.principal import Principal, require_scope
 from provenloop.domain.records import MemoryRecord
 from provenloop.services.call import Call
 from provenloop.services.ports import Store
+from provenloop.services.tenant_trail import memory_chain, step
 
 KEY_BYTES = 32
 
@@ -24,7 +25,8 @@ def create_memory(store: Store, call: Call) -> tuple[bool, MemoryRecord]:
     call.require("admin")
     require_name(call.memory.name, field="memory")
     record = MemoryRecord(call.memory.name, call.now, call.principal.label)
-    if store.create_memory(call.memory, record, call.entropy(KEY_BYTES)):
+    told = step(memory_chain(record.name), None, "created", call.principal, call.now, {})
+    if store.create_memory(call.memory, record, call.entropy(KEY_BYTES), told):
         return True, record
     known = {row.name: row for row in store.memories(call.memory.tenant)}
     found = known.get(call.memory.name, record)

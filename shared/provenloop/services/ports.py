@@ -236,8 +236,11 @@ class Store(
 ):
     """Everything a use case may do to one memory."""
 
-    def create_memory(self, memory: MemoryId, record: MemoryRecord, key: bytes) -> bool:
-        """Make the memory's heads and registry row in one transaction; False when it was there already."""
+    def create_memory(self, memory: MemoryId, record: MemoryRecord, key: bytes, told: Sequence[Write] = ()) -> bool:
+        """Make the memory's heads and registry row in one transaction; False when it was there already.
+
+        ``told`` are writes on the tenant itself, in the same transaction.
+        """
 
     def memories(self, tenant: str) -> tuple[MemoryRecord, ...]:
         """A tenant's memories by name."""

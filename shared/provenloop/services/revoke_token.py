@@ -13,15 +13,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from provenloop.domain.audit import ChainEnd
 from provenloop.domain.errors import BusyError, NotFoundError, PrincipalKindError
 from provenloop.domain.memory_glob import covers
+from provenloop.domain.names import tenant_itself
 from provenloop.domain.principal import Principal, require_scope
 from provenloop.domain.records import Token
-from provenloop.services.ports import Replace, TokenStore, WriteRefusedError
+from provenloop.services.audit_port import AuditReader
+from provenloop.services.ports import Replace, TokenStore, Write, WriteRefusedError
+from provenloop.services.tenant_trail import revoked, token_chain
 from provenloop.services.tokens import describe
 
-#: Tokens revoked in one transaction; each is an item, and a transaction takes a hundred.
-BATCH = 90
+#: Tokens revoked in one transaction; each is three items with its audit entry, and a transaction takes a hundred.
+BATCH = 33
 MAX_ROUNDS = 20
 
 
@@ -39,8 +43,10 @@ def list_tokens(tokens: TokenStore, principal: Principal, *, limit: int, cursor:
     return {"tokens": shown, "cursor": page[-1].id if len(page) == limit else None}
 
 
-def revoke_token(tokens: TokenStore, principal: Principal, token_id: str, *, now: int) -> dict[str, Any]:
-    """Revoke a token and its descendants; doing so again answers the same.
+def revoke_token(
+    store: AuditReader, tokens: TokenStore, principal: Principal, token_id: str, *, now: int
+) -> dict[str, Any]:
+    """Revoke a token and its descendants, each with its audit entry; doing so again answers the same.
 
     Raises:
         ScopeDeniedError: the principal lacks admin.
@@ -59,7 +65,8 @@ def revoke_token(tokens: TokenStore, principal: Principal, token_id: str, *, now
         left = [token for token in family if token.revoked_at is None]
         if not left:
             return _answer(family, token_id)
-        _revoke(tokens, principal, left, now)
+        ends = {end.subject: end for end in store.chain_ends(tenant_itself(principal.tenant))}
+        _revoke(tokens, principal, [(token, ends.get(token_chain(token.id))) for token in left], now, token_id)
     raise BusyError("others keep changing the same tokens; try again")
 
 
@@ -73,13 +80,15 @@ def _family(tokens: TokenStore, target: Token) -> list[Token]:
     return sorted(family, key=lambda token: (len(token.lineage), token.id))
 
 
-def _revoke(tokens: TokenStore, principal: Principal, left: Sequence[Token], now: int) -> None:
-    """Revoke in order, as far as nobody else does so at the same time."""
+def _revoke(
+    tokens: TokenStore, principal: Principal, left: Sequence[tuple[Token, ChainEnd | None]], now: int, token_id: str
+) -> None:
+    """Revoke in order, each with the end of its audit chain, as far as nobody else does so at the same time."""
     for start in range(0, len(left), BATCH):
-        writes = [
-            Replace(replace(token, revoked_at=now, revoked_by=principal.id, rev=token.rev + 1), token.rev)
-            for token in left[start : start + BATCH]
-        ]
+        writes: list[Write] = []
+        for token, end in left[start : start + BATCH]:
+            over = replace(token, revoked_at=now, revoked_by=principal.id, rev=token.rev + 1)
+            writes += [Replace(over, token.rev), *revoked(token, end, principal, now, token_id)]
         try:
             tokens.transact(principal.tenant, writes, now)
         except WriteRefusedError:

@@ -48,6 +48,7 @@ from provenloop.services.ports import (
     WriteRefusedError,
 )
 from provenloop.services.replay import answered_before, replay_of
+from provenloop.services.tenant_trail import minted
 
 SECRET_BYTES = 32
 SECRET_PREFIX = "pvl_"
@@ -159,6 +160,7 @@ def _require_expiry(principal: Principal, expires_at: int | None, now: int) -> i
 
 def _store(tokens: TokenStore, call: Call, token: Token) -> None:
     writes: list[Write] = [Put(token), Put(TokenId(token.id, token.digest)), Put(Label(token.label, token.id))]
+    writes += minted(token, call.principal)
     writes += _minter_unchanged(tokens, call.principal)
     replay = replay_of(call, ROUTE, describe(token))
     if replay is not None:

@@ -113,6 +113,7 @@ def test_decisions_and_administration_read_the_token_afresh() -> None:
         "create_memory",
         "delete_memory",
         "export_memory",
+        "export_tenant_audit",
         "forget",
         "list_memories",
         "list_tokens",
@@ -124,4 +125,5 @@ def test_decisions_and_administration_read_the_token_afresh() -> None:
         "snooze",
         "wake",
         "show_job",
+        "verify_tenant_audit",
     }

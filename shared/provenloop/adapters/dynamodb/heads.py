@@ -6,6 +6,7 @@ on it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pynamodb.expressions.condition import Condition, size
@@ -15,11 +16,12 @@ from provenloop.adapters.dynamodb import keys, table
 from provenloop.adapters.dynamodb.items import entity_of, row_of
 from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.rows import Row, number_of
+from provenloop.adapters.dynamodb.writes import add_write
 from provenloop.domain.commit import Heads, LogHead, PassHead, TimerHead
 from provenloop.domain.errors import IntegrityError, InvalidInputError, TooLargeError
-from provenloop.domain.names import MemoryId
+from provenloop.domain.names import MemoryId, tenant_itself
 from provenloop.domain.records import MemoryRecord
-from provenloop.services.ports import Reservation
+from provenloop.services.ports import Reservation, Write
 
 MAX_NAMESPACES = 100
 LOG_TYPE = "log_head"
@@ -37,8 +39,8 @@ def read(memory: MemoryId) -> Heads | None:
     return Heads(_log_head(found[keys.LOG_HEAD]), folds, timer)
 
 
-def create(memory: MemoryId, record: MemoryRecord, key: bytes, pause: table.Pause) -> bool:
-    """Make the heads and the registry row of a memory; False when it is there already."""
+def create(memory: MemoryId, record: MemoryRecord, key: bytes, told: Sequence[Write], pause: table.Pause) -> bool:
+    """Make the heads and the registry row of a memory, and say so on the tenant; False when it is there already."""
     log = Row(
         partition(memory, "HEAD"),
         keys.LOG_HEAD,
@@ -54,6 +56,8 @@ def create(memory: MemoryId, record: MemoryRecord, key: bytes, pause: table.Paus
     absent = Row.sk.does_not_exist()
     for row in (log, row_of(memory, PassHead(rev=1)), row_of(memory, TimerHead(rev=1)), row_of(memory, record)):
         transaction.put(row, absent)
+    for write in told:
+        add_write(transaction, tenant_itself(memory.tenant), write, record.created_at)
     try:
         table.commit(transaction, pause)
     except table.RefusedError:

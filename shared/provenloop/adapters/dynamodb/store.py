@@ -264,9 +264,9 @@ class DynamoStore(
         writes.transact(memory, writes_, now, self._pause, tries)
         self._committed(memory, writes_)
 
-    def create_memory(self, memory: MemoryId, record: MemoryRecord, key: bytes) -> bool:
+    def create_memory(self, memory: MemoryId, record: MemoryRecord, key: bytes, told: Sequence[Write] = ()) -> bool:
         """See ``Store``."""
-        return heads.create(memory, record, key, self._pause)
+        return heads.create(memory, record, key, told, self._pause)
 
     def memories(self, tenant: str) -> tuple[MemoryRecord, ...]:
         """See ``Store``."""

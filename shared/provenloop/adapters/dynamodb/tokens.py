@@ -9,7 +9,7 @@ from provenloop.adapters.dynamodb.items import entity_of
 from provenloop.adapters.dynamodb.rows import Row
 from provenloop.adapters.dynamodb.writes import transact
 from provenloop.domain.errors import IntegrityError
-from provenloop.domain.names import MemoryId
+from provenloop.domain.names import tenant_itself
 from provenloop.domain.records import Token, TokenId
 from provenloop.services.ports import Write
 
@@ -46,7 +46,7 @@ class DynamoTokens:
 
     def transact(self, tenant: str, writes: Sequence[Write], now: int) -> None:
         """See ``TokenStore``."""
-        transact(MemoryId(tenant, ""), writes, now, self._pause)
+        transact(tenant_itself(tenant), writes, now, self._pause)
 
 
 def _token(row: Row) -> Token:

@@ -12,7 +12,7 @@ from provenloop.adapters.dynamodb.rows import Row, is_expired
 from provenloop.adapters.dynamodb.writes import add_write, commit_writes
 from provenloop.domain.errors import IntegrityError
 from provenloop.domain.job import ERASURE_CHAIN, Job
-from provenloop.domain.names import MemoryId
+from provenloop.domain.names import MemoryId, tenant_itself
 from provenloop.domain.records import MemoryRecord
 from provenloop.services.erasure_port import ItemClass, Part
 from provenloop.services.ports import Entity, Replace, Write
@@ -44,14 +44,18 @@ class WholeMemories:
             raise IntegrityError("a stored item is not the MemoryRecord its key says")
         return found
 
-    def close_memory(self, memory: MemoryId, record: MemoryRecord, beside: Sequence[Write], now: int) -> None:
+    def close_memory(
+        self, memory: MemoryId, record: MemoryRecord, beside: Sequence[Write], told: Sequence[Write], now: int
+    ) -> None:
         """See ``WholeMemory``."""
         transaction = table.Transaction()
-        writes = (Replace(record, expected=record.rev - 1), *beside)
-        for write in writes:
+        own = (Replace(record, expected=record.rev - 1), *beside)
+        for write in own:
             add_write(transaction, memory, write, now)
+        for write in told:
+            add_write(transaction, tenant_itself(memory.tenant), write, now)
         transaction.delete(Row(partition(memory, "HEAD"), keys.LOG_HEAD), Row.seq.exists())
-        commit_writes(transaction, writes, self._pause)
+        commit_writes(transaction, (*own, *told), self._pause)
 
     def items_of(self, memory: MemoryId, item_class: ItemClass, limit: int) -> tuple[str, ...]:
         """See ``WholeMemory``."""

@@ -51,6 +51,7 @@ from provenloop.services import policy as host_policy
 from provenloop.services import recall as recall_service
 from provenloop.services import revoke_token as revoking
 from provenloop.services.audit_export import Span, export_page
+from provenloop.services.call import Call
 from provenloop.services.configure import ConfigChange
 from provenloop.services.record_use import Telemetry
 
@@ -99,7 +100,8 @@ def list_tokens(request: Request) -> Reply:
 
 def revoke_token(request: Request) -> Reply:
     """Revoke a token."""
-    answer = revoking.revoke_token(request.wiring.tokens, request.caller, request.need("id"), now=request.now)
+    wiring = request.wiring
+    answer = revoking.revoke_token(wiring.store, wiring.tokens, request.caller, request.need("id"), now=request.now)
     return json_reply(answer)
 
 
@@ -220,14 +222,18 @@ def export_memory(request: Request) -> Reply:
 
 def export_audit(request: Request) -> Reply:
     """A page of the audit trail, one entry a line."""
-    query = request.query_as(AuditExportQuery)
-    page = export_page(
-        request.wiring.store,
-        request.call,
-        subject=query.subject,
-        span=Span(query.since, query.until),
-        cursor=query.cursor,
-    )
+    return _audit_page(request, request.call)
+
+
+def export_tenant_audit(request: Request) -> Reply:
+    """A page of the tenant's own audit trail."""
+    return _audit_page(request, request.call_of_tenant)
+
+
+def _audit_page(request: Request, call: Call) -> Reply:
+    query, store = request.query_as(AuditExportQuery), request.wiring.store
+    span = Span(query.since, query.until)
+    page = export_page(store, call, subject=query.subject, span=span, cursor=query.cursor)
     return json_lines_reply(page.lines, page.cursor)
 
 
@@ -235,6 +241,12 @@ def verify_audit(request: Request) -> Reply:
     """Whether the audit chains hold."""
     subject = request.query_as(AuditQuery).subject
     return json_reply(audit_trail.verify(request.wiring.store, request.call, subject=subject))
+
+
+def verify_tenant_audit(request: Request) -> Reply:
+    """Whether the tenant's own audit chains hold."""
+    subject = request.query_as(AuditQuery).subject
+    return json_reply(audit_trail.verify(request.wiring.store, request.call_of_tenant, subject=subject))
 
 
 def _telemetry(request: Request) -> Telemetry:
