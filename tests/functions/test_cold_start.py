@@ -9,7 +9,7 @@ import pytest
 
 from tests.functions.requests import ROOT
 
-FUNCTIONS = ["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs", "anchor"]
+FUNCTIONS = ["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs", "anchor", "lessons"]
 HEAVY = [
     "anthropic",
     "boto3",

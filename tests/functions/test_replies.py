@@ -74,9 +74,29 @@ def test_every_operation_answers_as_promised(api: Api) -> None:
     asked(api, "forget", body={"namespace": "shared", "subject": "checkout", "dry_run": True})
     asked(api, "show_grain", {**MEMORY, "address": forgotten["address"]})
     asked(api, "show_history", query={"address": forgotten["address"]})
+    _ask_about_lessons(api)
     assert asked(api, "verify_audit")["ok"] is True
     job = asked(api, "delete_memory", body=BECAUSE)["job"]
     asked(api, "show_job", {**MEMORY, "job": job})
+
+
+def _ask_about_lessons(api: Api) -> None:
+    line = {"project": "p", "category": "c", "signature": "s", "detail": "d", "session": "s1"}
+    reported = asked(api, "report_lesson", body={**line, "statement": "look", "evidence": {"target": "t"}})
+    asked(api, "report_lesson", body={**line, "kind": "gate_not_run"})
+    at_card = {**MEMORY, "id": reported["card"]}
+    asked(api, "act_on_card", {**at_card, "action": "arm"}, BECAUSE)
+    asked(api, "report_lesson", body=line)
+    asked(api, "show_card", at_card)
+    asked(api, "list_cards", query={"project": "p", "status": "armed"})
+    asked(api, "list_lessons", query={"limit": "2"})
+    asked(api, "lesson_stats")
+    folds = {"c": "key"}
+    configured = asked(api, "configure", body={"lesson_folds": folds, "lessons": {"demote_ratio": 0.75}})
+    assert (configured["lesson_folds"], configured["lessons"]["demote_ratio"]) == (folds, 0.75)
+    assert len(asked(api, "migrate_cards", body=BECAUSE)["merged"]) == 1
+    asked(api, "configure", body={"lessons": {"enabled": False}})
+    assert asked(api, "report_lesson", body=line) == {"ok": False, "reason": "disabled"}
 
 
 def test_a_rejection_answers_as_promised(api: Api) -> None:

@@ -20,6 +20,7 @@ LOGICAL_IDS = {
     "jobs": "JobsFunction",
     "anchor": "AnchorFunction",
     "approval": "ApprovalFunction",
+    "lessons": "LessonsFunction",
 }
 #: Sample and the status it is answered with; the memory is made on the way.
 FIRST_DAY = [
@@ -50,6 +51,11 @@ FIRST_DAY = [
     ("apply.dry_run", 200),
     ("apply.forget", 200),
     ("jobs.show_job", 404),
+    ("lessons.report", 200),
+    ("lessons.list_lessons", 200),
+    ("lessons.list_cards", 200),
+    ("lessons.lesson_stats", 200),
+    ("lessons.arm", 404),
     ("loop_api.export_memory", 200),
     ("jobs.delete_memory", 202),
 ]

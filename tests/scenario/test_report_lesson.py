@@ -180,11 +180,11 @@ def test_over_the_fuse_new_lines_are_refused_and_old_ones_stay(guards: Guards) -
 def test_the_same_request_sent_again_is_one_line_and_the_same_answer(guards: Guards) -> None:
     guards.reports(2)
     first = guards.report(key="k")
-    bytes_before = guards.desk.store.lesson_bytes(guards.desk.memory)
+    bytes_before = guards.desk.store.lesson_totals(guards.desk.memory)
     assert first["just_ready"] is True
     assert guards.report(key="k") == first
     assert guards.card(first["card"]).reports == 3
-    assert guards.desk.store.lesson_bytes(guards.desk.memory) == bytes_before
+    assert guards.desk.store.lesson_totals(guards.desk.memory) == bytes_before
     with pytest.raises(IdempotencyMismatchError):
         guards.report(key="k", detail="something else")
     with pytest.raises(IdempotencyMismatchError):

@@ -110,6 +110,7 @@ def _use_everything(stack: LocalStack) -> None:
         _forget_much(stack, admin)
         _review(stack, admin)
         _look_everywhere(admin, stack)
+        _learn(admin)
         _erase(stack, admin)
         assert stack.tick().failed == []  # and anchors
     with stack.client_as(minted["secret"]) as runner:
@@ -211,6 +212,29 @@ def _forget_much(stack: LocalStack, admin: httpx.Client) -> None:
     stack.set_clock(stack.now_ms() + SLOT_MS)
     stack.tick()
     assert _ok(admin.get(f"{memory}/jobs/{job}"))["status"] == "done"
+
+
+def _learn(admin: httpx.Client) -> None:
+    """What guards report, everything that people do with cards, a forgotten lesson, and cards that become one."""
+    memory, line = "/v1/memories/taught", {"project": "shop", "category": "deploys", "signature": "s", "detail": "d"}
+    _ok(admin.put(memory, json={}))
+    _ok(admin.post(f"{memory}/loop/config", json={"lessons": {"promote_threshold": 2, "max_lessons_bytes": 1 << 20}}))
+    told = _ok(admin.post(f"{memory}/lessons", json={**line, "statement": "wait"}))
+    for _ in range(2):
+        _ok(admin.post(f"{memory}/lessons", json=line, headers={"idempotency-key": "two"}))
+    for n, action in enumerate(("arm", "edit", "demote", "revive", "reject", "revive", "archive", "revive", "arm")):
+        body = {"because": "agreed", "statement": "look first"}
+        _ok(admin.post(f"{memory}/cards/{told['card'][:20]}/{action}", json=body, headers={"idempotency-key": f"{n}"}))
+    _ok(admin.post(f"{memory}/lessons", json={**line, "category": "releases"}))
+    _ok(admin.post(f"{memory}/loop/config", json={"lesson_folds": {"deploys": "shipping", "releases": "shipping"}}))
+    assert len(_ok(admin.post(f"{memory}/cards/migrate", json={"because": "one lesson"}))["merged"]) == 2
+    assert _ok(admin.post(f"{memory}/lessons", json=line))["violation_of"]
+    for read in ("cards", "cards?project=shop&status=armed", f"cards/{told['card']}", "lessons", "lessons?project=shop",
+                 "lessons/stats", "audit/verify"):  # fmt: skip
+        _ok(admin.get(f"{memory}/{read}"))
+    _ok(admin.post(f"{memory}/forget", json={"address": told["lesson"], "because": "asked to"}))
+    assert admin.get(f"{memory}/export").is_success
+    _ok(admin.post("/v1/memories/much/lessons", json=line))
 
 
 def _erase(stack: LocalStack, admin: httpx.Client) -> None:

@@ -11,7 +11,7 @@ from tests.template.reading import FUNCTIONS, TEMPLATE
 from tests.template.rights import CHANGES, READS, TABLE_ARN, allows, statements
 
 MEMORY = MemoryId("acme", "demo")
-CLASSES = ("HEAD", "LOG", "GRAIN", "INDEX", "LOOP", "RECIPE", "AUDIT", "NOTE", "OUTBOX", "REPLAY")
+CLASSES = ("HEAD", "LOG", "GRAIN", "INDEX", "LOOP", "RECIPE", "AUDIT", "NOTE", "OUTBOX", "REPLAY", "LESSON")
 
 #: A partition key of every kind the table has, made by the module that makes them all.
 PARTITIONS = {
@@ -24,6 +24,8 @@ INDEXES = {
     "due": keys.wake_partition(3),
     "bytime": keys.outbox_partition(3),
     "bytime of memories": keys.MEMORIES,
+    "queue of cards": keys.card_partition(MEMORY, "armed"),
+    "bytime of lessons": keys.stream_partition(MEMORY),
 }
 
 ACTIONS = READS | CHANGES | {
@@ -73,6 +75,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "NOTE": frozenset({"Query", "PutItem", "DeleteItem"}),
         "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
         "REPLAY": frozenset({"GetItem", "PutItem"}),
+        "LESSON": frozenset({"GetItem", "Query", "UpdateItem", "DeleteItem"}),
     },
     "loop_api": {
         "TOKEN": frozenset({"GetItem", "BatchGetItem", "PutItem", "ConditionCheckItem"}),
@@ -86,6 +89,19 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "NOTE": frozenset({"Query", "PutItem"}),
         "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
         "REPLAY": frozenset({"GetItem", "PutItem"}),
+        "LESSON": frozenset({"Query"}),
+    },
+    "lessons": {
+        "TOKEN": frozenset({"GetItem"}),
+        "HEAD": frozenset({"GetItem", "Query", "UpdateItem"}),
+        "LOG": frozenset({"PutItem"}),
+        "GRAIN": frozenset({"BatchGetItem", "PutItem"}),
+        "LOOP": frozenset({"GetItem", "PutItem"}),
+        "AUDIT": frozenset({"Query", "PutItem"}),
+        "NOTE": frozenset({"Query", "PutItem"}),
+        "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
+        "REPLAY": frozenset({"GetItem", "PutItem"}),
+        "LESSON": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"}),
     },
     "jobs": {
         "TOKEN": frozenset({"GetItem"}),
@@ -100,6 +116,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "NOTE": frozenset({"Query", "PutItem", "DeleteItem"}),
         "REPLAY": frozenset({"Query", "DeleteItem"}),
         "OUTBOX": frozenset({"Query", "DeleteItem"}),
+        "LESSON": frozenset({"Query", "DeleteItem"}),
     },
     "approval": {
         "LOOP": frozenset({"BatchGetItem", "Query", "PutItem"}),
@@ -117,6 +134,7 @@ EXPECTED_INDEXES = {
     "analyze": frozenset[str](),
     "apply": frozenset[str](),
     "loop_api": frozenset({"queue"}),
+    "lessons": frozenset({"queue of cards", "bytime of lessons"}),
     "jobs": frozenset[str](),
     "approval": frozenset[str](),
     "dispatch": frozenset({"due", "bytime"}),
@@ -134,6 +152,7 @@ OTHER_RIGHTS = {
     "loop_api": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, PUBLISH, TELL, START_REVIEW}),
     "apply": frozenset({BOOTSTRAP_TOKEN, PUBLISH, TELL, BEGIN_JOB}),
     "jobs": frozenset({BOOTSTRAP_TOKEN, BEGIN_JOB}),
+    "lessons": frozenset({BOOTSTRAP_TOKEN, PUBLISH}),
     "anchor": frozenset({("s3:ListBucket", "AnchorBucket"), ("s3:PutObject", "Anchors")}),
     "approval": frozenset({HOST_POLICY, TELL, START_REVIEW, ("sns:Publish", "Notices")}),
     "dispatch": frozenset({("sqs:SendMessage", "PassQueue"), PUBLISH, TELL}),

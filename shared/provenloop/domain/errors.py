@@ -60,13 +60,13 @@ class InvalidInputError(LoopError):
 
 
 class AmbiguousPrefixError(InvalidInputError):
-    """An id prefix matches more than one recommendation; the message says how many."""
+    """An id prefix matches more than one recommendation or card; the message says how many."""
 
     code = "PVL-E013"
 
 
 class ParameterError(InvalidInputError):
-    """An analyzer parameter is unknown, has the wrong type or is out of range."""
+    """An analyzer parameter or a setting of lessons is unknown, has the wrong type or is out of range."""
 
     code = "PVL-E031"
 

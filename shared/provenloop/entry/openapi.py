@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic.json_schema import models_json_schema
 
 import provenloop
-from provenloop.entry.models import decision_replies, loop_replies, replies, settings_replies
+from provenloop.entry.models import decision_replies, lesson_replies, loop_replies, replies, settings_replies
 from provenloop.entry.models.paths import PathParameters
 from provenloop.entry.operations import OPERATIONS, Operation
 from provenloop.entry.problems import PROBLEM_JSON
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from provenloop.entry.models.fields import WireModel
 
 _REF = "#/components/schemas/{model}"
-_REPLIES = (replies, loop_replies, decision_replies, settings_replies)
+_REPLIES = (replies, loop_replies, decision_replies, settings_replies, lesson_replies)
 _BEARER = "bearer"
 _PROBLEM = replies.Problem.__name__
 _REFUSALS = {

@@ -14,6 +14,13 @@ from provenloop.entry.models.access import MemoryRequest, TokenRequest
 from provenloop.entry.models.events import EventsRequest
 from provenloop.entry.models.fields import WireModel
 from provenloop.entry.models.forget import EraseRequest, ForgetRequest
+from provenloop.entry.models.lessons import (
+    CardActionRequest,
+    CardsQuery,
+    LessonsQuery,
+    MigrateRequest,
+    ReportRequest,
+)
 from provenloop.entry.models.loop import (
     ApplyRequest,
     ApproveRequest,
@@ -34,13 +41,14 @@ from provenloop.entry.models.paths import (
     TokensQuery,
 )
 
-FunctionName = Literal["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs", "approval"]
+FunctionName = Literal["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs", "approval", "lessons"]
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 
 #: Scopes whose operations read the credential afresh.
 FRESH_SCOPES: frozenset[Scope] = frozenset({"review", "apply", "admin"})
 
 MEMORY = "/v1/memories/{memory}"
+CARDS = f"{MEMORY}/cards"
 RECOMMENDATION = f"{MEMORY}/loop/recommendations/{{id}}"
 
 
@@ -220,7 +228,8 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "configure", "loop_api", "POST", f"{MEMORY}/loop/config", ("admin",),
-        "Switch analyzers, set their parameters, raise floors, restrict namespaces.", "ConfigReply", ConfigRequest,
+        "Switch analyzers, set parameters, raise floors, restrict namespaces; set up lessons.", "ConfigReply",
+        ConfigRequest,
     ),
     Operation(
         "show_job", "jobs", "GET", f"{MEMORY}/jobs/{{job}}", ("admin",),
@@ -246,8 +255,36 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "export_memory", "loop_api", "GET", f"{MEMORY}/export", ("admin",),
-        "Export grains with versions, recommendations and audit entries, in pages of JSON lines.", None,
+        "Export grains with versions, recommendations, cards and audit entries, in pages of JSON lines.", None,
         query=ExportQuery, media_type="application/x-ndjson",
+    ),
+    Operation(
+        "report_lesson", "lessons", "POST", f"{MEMORY}/lessons", ("write",),
+        "Report what went wrong; equal reports merge into one card.", "ReportReply", ReportRequest,
+    ),
+    Operation(
+        "list_lessons", "lessons", "GET", f"{MEMORY}/lessons", ("read",),
+        "List lessons of a project or of all, the newest first.", "LessonsReply", query=LessonsQuery,
+    ),
+    Operation(
+        "lesson_stats", "lessons", "GET", f"{MEMORY}/lessons/stats", ("read",),
+        "Show figures about lessons and the settings in force.", "LessonStatsReply",
+    ),
+    Operation(
+        "list_cards", "lessons", "GET", CARDS, ("read",),
+        "List cards by project and status; those that are armed are the rules.", "CardsReply", query=CardsQuery,
+    ),
+    Operation(
+        "migrate_cards", "lessons", "POST", f"{CARDS}/migrate", ("review",),
+        "Merge cards that fold to one key; people only.", "MigrateReply", MigrateRequest,
+    ),
+    Operation(
+        "show_card", "lessons", "GET", f"{CARDS}/{{id}}", ("read",),
+        "Show a card: counters, evidence, audit.", "CardReply",
+    ),
+    Operation(
+        "act_on_card", "lessons", "POST", f"{CARDS}/{{id}}/{{action}}", ("review",),
+        "Arm, reject, demote, archive, edit or revive a card; people only.", "CardActionReply", CardActionRequest,
     ),
     Operation(
         "delete_memory", "jobs", "DELETE", MEMORY, ("admin",),

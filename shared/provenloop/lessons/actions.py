@@ -67,6 +67,8 @@ def acted_on(card: Card, action: Action, statement: str | None, now: int) -> Car
     moved = _moved(card, step, action, now)
     if action == "reject":
         moved = replace(moved, since_rejection=0)
+    if action == "revive":
+        moved = replace(moved, merged_into=None)
     if step.reads_statement:
         wording = statement if action == "edit" else statement or card.wording
         if wording is None:

@@ -32,7 +32,8 @@ class Card:
     ``suggestion`` is the first statement that a report brought, ``suggested_by`` the address of that line; the
     statement is what a person wrote or took over. ``ready_at`` is when it became ready for review, ``armed_at`` when it
     was armed last; ``last_at`` is its last report, ``clean_at`` when it was last followed. ``..._before`` are the
-    counters as they stood when it was armed last: the judgement counts from there.
+    counters as they stood when it was armed last: the judgement counts from there. ``merged_into`` is the card that it
+    was merged into, once their keys had become one.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Card:
     violations_before: int = 0
     suppressed_before: int = 0
     samples_before: int = 0
+    merged_into: str | None = None
     rev: int = 1
     reports: int = 0
     violations: int = 0

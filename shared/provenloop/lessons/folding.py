@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.text import normalise
 from provenloop.lessons.line import Line, LineEvidence
 
@@ -26,6 +27,8 @@ FOLDS: Mapping[str, str] = {
     "secret-path": SECRET_PATH,
     "dangerous-bash": DANGEROUS_BASH,
 }
+MAX_FOLDS = 50
+MAX_FOLD_CHARS = 128
 #: What a guard writes between a category and a target.
 _TARGET = re.compile(r"[\s:/\\#|@>=(\[](?P<target>.*)\Z", re.DOTALL)
 _EDIT_BEFORE = "edit-before"
@@ -43,6 +46,21 @@ class Folded(NamedTuple):
 
     key: CardKey
     evidence: LineEvidence
+
+
+def check_folds(given: Mapping[str, str], *, field: str = "lesson_folds") -> Mapping[str, str]:
+    """A memory's own folds as they are kept: the category folded, the key too.
+
+    Raises:
+        InvalidInputError: too many, or a category or key that is blank or too long.
+    """
+    if len(given) > MAX_FOLDS:
+        raise InvalidInputError(f"at most {MAX_FOLDS}", field=field)
+    checked = {normalise(category): normalise(key) for category, key in given.items()}
+    for category, key in checked.items():
+        if not 1 <= len(category) <= MAX_FOLD_CHARS or not 1 <= len(key) <= MAX_FOLD_CHARS:
+            raise InvalidInputError(f"a category and its key have 1 to {MAX_FOLD_CHARS} characters", field=field)
+    return dict(sorted(checked.items()))
 
 
 def fold(line: Line, folds: Mapping[str, str] | None = None) -> Folded:

@@ -129,6 +129,15 @@ def statement_of(text: str | None) -> str | None:
     return _statement(text, {})
 
 
+def key_text(text: str, field: str) -> str:
+    """A project, category or signature as it is kept: trimmed, without secrets.
+
+    Raises:
+        InvalidInputError: it is blank or too long.
+    """
+    return _key(text, field, {})
+
+
 def kept_detail(detail: str) -> str:
     """The detail as a card's evidence keeps it: at most 2,000 characters, the last of them an ellipsis if it is cut."""
     return detail if len(detail) <= KEPT_DETAIL_CHARS else detail[: KEPT_DETAIL_CHARS - 1] + ELLIPSIS

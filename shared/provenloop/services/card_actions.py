@@ -5,20 +5,18 @@ Each is one transaction of the card, its audit entry with the written reason, it
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from provenloop.domain.errors import AmbiguousPrefixError, NotFoundError, PrincipalKindError
+from provenloop.domain.errors import PrincipalKindError
+from provenloop.domain.instants import format_instant
 from provenloop.lessons.actions import STEPS, acted_on, action_named
-from provenloop.lessons.card import ID_CHARS, Card
 from provenloop.lessons.line import statement_of
 from provenloop.services.call import Call
 from provenloop.services.card_chain import step_of_person
+from provenloop.services.card_find import find_card
 from provenloop.services.decision import Decision, decide, require_because
 from provenloop.services.lesson_settings import settings_in_force
 from provenloop.services.ports import Store
-
-_PREFIX = re.compile(rf"[a-z2-7]{{1,{ID_CHARS}}}\Z")
 
 
 def act_on_card(
@@ -32,7 +30,7 @@ def act_on_card(
         statement: what the rule says; read by ``arm`` and ``edit`` only, a blank one was not given.
 
     Returns:
-        ``{id, action, status, statement, armed_at, audit}``.
+        ``{id, action, status, statement, armed_at, audit}``; ``armed_at`` (RFC 3339) of a card that is armed now.
 
     Raises:
         ScopeDeniedError, PrincipalKindError, InvalidInputError, NotFoundError, AmbiguousPrefixError,
@@ -55,7 +53,7 @@ def act_on_card(
             "action": action,
             "status": after.status,
             "statement": after.statement,
-            "armed_at": after.armed_at if after.status == "armed" else None,
+            "armed_at": format_instant(after.armed_at) if after.status == "armed" and after.armed_at else None,
             "audit": step.entry.id,
         }
         return Decision(step.writes, reply)
@@ -71,20 +69,3 @@ def require_person(call: Call) -> None:
     """
     if call.principal.kind != "human":
         raise PrincipalKindError("only a person decides about cards")
-
-
-def find_card(store: Store, call: Call, prefix: str) -> Card:
-    """The one card whose id starts with ``prefix``.
-
-    Raises:
-        NotFoundError: there is none.
-        AmbiguousPrefixError: there are several; the message says how many.
-    """
-    wanted = prefix.lower()
-    found = store.cards_by_prefix(call.memory, wanted, 2) if _PREFIX.match(wanted) else ()
-    if not found:
-        raise NotFoundError("no card has that id", field="id")
-    if len(found) > 1:
-        count = store.count_cards_by_prefix(call.memory, wanted)
-        raise AmbiguousPrefixError(f"{count} cards have an id that starts so", field="id")
-    return found[0]

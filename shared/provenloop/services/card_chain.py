@@ -41,7 +41,7 @@ def step_of_person(store: Store, call: Call, card: Card, after: Card, action: st
     note = Note(card.chain, end.head.n + 1, call.entropy(_SALT_BYTES).hex(), because)
     entry = _entry(end, card, after, author_of(call.principal), call.now, {"action": action}, note)
     reset: dict[str, Any] = {"reset": ("since_rejection",)} if action == "reject" else {}
-    within = _unmoved(card) if action == "arm" else ()
+    within = unmoved(card) if action == "arm" else ()
     count = Count(after, card.rev, within=within, **reset)
     return CardStep(
         after, entry, [count, *_ended(end, entry, after.status), *audited(entry, note), *rules(card, after)]
@@ -78,6 +78,16 @@ def put_as_ready(store: Store, call: Call, card: Card, effects: Mapping[str, Any
     return CardStep(card, entry, [Put(card), *_ended(end, entry, card.status), *audited(entry)])
 
 
+def chained(
+    store: Store, call: Call, before: Card, after: Card, effects: Mapping[str, Any], because: str
+) -> list[Write]:
+    """The entry of a person's step on the card's chain, its note and event, and where the chain ends."""
+    end = _end(store, call, after)
+    note = Note(after.chain, end.head.n + 1, call.entropy(_SALT_BYTES).hex(), because)
+    entry = _entry(end, before, after, author_of(call.principal), call.now, effects, note)
+    return [*_ended(end, entry, after.status), *audited(entry, note)]
+
+
 def rules(before: Card, after: Card) -> list[Write]:
     """How the rules of the project change where an armed card moves, or a card is armed."""
     if before.status != "armed" and after.status != "armed":
@@ -93,7 +103,7 @@ def _replaced(before: Card, after: Card) -> Write:
     return Replace(rule_of(after), expected=before.rev)
 
 
-def _unmoved(card: Card) -> tuple[Within, ...]:
+def unmoved(card: Card) -> tuple[Within, ...]:
     """The baselines of an arming are the counters that were read."""
     return (
         Within("violations", card.violations, card.violations),

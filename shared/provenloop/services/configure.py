@@ -16,11 +16,13 @@ from provenloop.analyzers.contract import Analyzer
 from provenloop.analyzers.parameters import parse_parameters
 from provenloop.domain.audit import ChainEnd, ChainHead, Note, author_of, head_after, next_entry
 from provenloop.domain.canonical import canonical_json, sha256_hex
-from provenloop.domain.errors import BusyError, InvalidInputError, NotFoundError
-from provenloop.domain.memory_config import AnalyzerConfig, MemoryConfig
+from provenloop.domain.errors import BusyError, IntegrityError, InvalidInputError, NotFoundError
+from provenloop.domain.memory_config import AnalyzerConfig, MemoryConfig, ParameterValue
 from provenloop.domain.policy import CLOSED, Policy
 from provenloop.domain.recommendation import Severity, family_of
 from provenloop.domain.records import Due
+from provenloop.lessons.folding import check_folds
+from provenloop.lessons.settings import DEFAULTS, check_settings, settings_from
 from provenloop.services.call import Call
 from provenloop.services.memories import require_heads
 from provenloop.services.outbox import audited
@@ -40,6 +42,8 @@ class ConfigChange:
     """What to set; None leaves a thing as it is. ``parameters`` are laid over those set before.
 
     ``clear_parameters`` and ``clear_floor`` go back to the defaults first; an empty ``namespaces`` admits all.
+    ``lessons`` are laid over the settings of lessons, after ``clear_lessons`` went back to their defaults;
+    ``lesson_folds`` take the place of the memory's own folds.
     """
 
     analyzer: str | None = None
@@ -50,6 +54,19 @@ class ConfigChange:
     clear_floor: bool = False
     namespaces: Sequence[str] | None = None
     passes_enabled: bool | None = None
+    lessons: Mapping[str, Any] | None = None
+    clear_lessons: bool = False
+    lesson_folds: Mapping[str, str] | None = None
+
+    @property
+    def of_memory(self) -> ConfigChange:
+        """What of it is about no analyzer."""
+        return ConfigChange(
+            passes_enabled=self.passes_enabled,
+            lessons=self.lessons,
+            clear_lessons=self.clear_lessons,
+            lesson_folds=self.lesson_folds,
+        )
 
 
 def configure(
@@ -58,7 +75,8 @@ def configure(
     """Change the memory's configuration. A change that changes nothing writes nothing.
 
     Returns:
-        ``{rev, passes_enabled, analyzers: [...]}``, the analyzers as they are set now.
+        ``{rev, passes_enabled, analyzers: [...], lessons, lesson_folds}``, all as it is set now; ``lessons`` is None
+        where what is stored cannot be read.
 
     Raises:
         ScopeDeniedError, NotFoundError: also for an analyzer that there is not.
@@ -68,7 +86,7 @@ def configure(
     call.require("admin")
     require_heads(store, call.memory)
     analyzer = _analyzer(change.analyzer) if change.analyzer is not None else None
-    if analyzer is None and change != ConfigChange(passes_enabled=change.passes_enabled):
+    if analyzer is None and change != change.of_memory:
         raise InvalidInputError("say which analyzer", field="analyzer")
     for _ in range(_MAX_ROUNDS):
         before = store.memory_config(call.memory)
@@ -103,7 +121,8 @@ def _writes(
     moved = ChainEnd(CHAIN, head_after(entry), CONFIGURED, rev=end.rev + 1)
     yield Put(moved) if end.rev == 0 else Replace(moved, expected=end.rev)
     yield from audited(entry, note)
-    yield from plant(store, call, Due(call.now, DUE_SWEEP, ""))
+    if (after.analyzers, after.passes_enabled) != (before.analyzers, before.passes_enabled):
+        yield from plant(store, call, Due(call.now, DUE_SWEEP, ""))
 
 
 def _analyzer(name: str) -> Analyzer:
@@ -118,12 +137,23 @@ def _changed(before: MemoryConfig, change: ConfigChange, analyzer: Analyzer | No
     after = before
     if change.passes_enabled is not None:
         after = replace(after, passes_enabled=change.passes_enabled)
+    if change.lessons is not None or change.clear_lessons:
+        after = replace(after, lessons=_changed_lessons(before, change))
+    if change.lesson_folds is not None:
+        after = replace(after, folds=check_folds(change.lesson_folds))
     if analyzer is None:
         return after
     family = family_of(analyzer.manifest.id)
     own = _changed_analyzer(before.analyzers.get(family, AnalyzerConfig()), change, analyzer)
     others = {name: config for name, config in before.analyzers.items() if name != family}
     return replace(after, analyzers=others if own == AnalyzerConfig() else {**others, family: own})
+
+
+def _changed_lessons(before: MemoryConfig, change: ConfigChange) -> Mapping[str, ParameterValue]:
+    """The settings that are not the default, all of them checked: where one is wrong none is stored."""
+    given = {**({} if change.clear_lessons else before.lessons), **(change.lessons or {})}
+    checked = check_settings(given)
+    return {name: checked[name] for name in sorted(checked) if checked[name] != DEFAULTS[name]}
 
 
 def _changed_analyzer(own: AnalyzerConfig, change: ConfigChange, analyzer: Analyzer) -> AnalyzerConfig:
@@ -143,4 +173,13 @@ def _answer(config: MemoryConfig, policy: Policy) -> dict[str, Any]:
         "rev": config.rev,
         "passes_enabled": config.passes_enabled,
         "analyzers": [shown(setting) for setting in settings_of(ANALYZERS, config, CAPABILITIES, policy)],
+        "lessons": _lessons_told(config),
+        "lesson_folds": dict(config.folds),
     }
+
+
+def _lessons_told(config: MemoryConfig) -> dict[str, Any] | None:
+    try:
+        return asdict(settings_from(config.lessons))
+    except IntegrityError:
+        return None

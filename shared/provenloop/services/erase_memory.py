@@ -32,7 +32,9 @@ ERASED: Happening = "erased"
 LATE_MS = 15 * MINUTE_MS
 AT_ONCE = 90
 #: Everything but the audit trail; what passes need to go on comes last.
-CLASSES: tuple[ItemClass, ...] = ("GRAIN", "INDEX", "LOG", "LOOP", "RECIPE", "NOTE", "REPLAY", "OUTBOX", "HEAD")
+CLASSES: tuple[ItemClass, ...] = (
+    "GRAIN", "INDEX", "LESSON", "LOG", "LOOP", "RECIPE", "NOTE", "REPLAY", "OUTBOX", "HEAD",
+)  # fmt: skip
 _SALT_BYTES = 16
 _LAST_LOOK = "last look"
 _MAX_ROUNDS = 5

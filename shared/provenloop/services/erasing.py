@@ -16,10 +16,13 @@ from provenloop.domain.grain import Grain, text_of, without_content
 from provenloop.domain.job import is_of_a_job
 from provenloop.domain.mentions import mentions, own_texts
 from provenloop.domain.records import History
+from provenloop.lessons.card import Card, CardEvidence
+from provenloop.lessons.line import is_lesson
 from provenloop.services.call import Call
+from provenloop.services.card_find import cards_through_merging
 from provenloop.services.decision import lost_race
 from provenloop.services.memories import require_heads
-from provenloop.services.ports import Erase, Remove, Replace, Store, Write, WriteRefusedError
+from provenloop.services.ports import Count, Erase, Remove, Replace, Store, Write, WriteRefusedError
 
 WRITES_AT_ONCE = 90
 
@@ -28,6 +31,7 @@ WRITES_AT_ONCE = 90
 class Erasures:
     """What goes at ``at`` (epoch ms): earlier versions that still have content, and what repeats something: questions
     that agents asked, reasons that people wrote. ``calls`` are the forgotten calls as they were counted, by address.
+    ``quoting`` is the evidence of cards that quotes lessons, ``suggesting`` cards with a suggestion that one brought.
     """
 
     at: int
@@ -35,6 +39,8 @@ class Erasures:
     questions: tuple[Grain, ...] = ()
     notes: tuple[Note, ...] = ()
     calls: Mapping[str, Change] = field(default_factory=dict)
+    quoting: tuple[CardEvidence, ...] = ()
+    suggesting: tuple[Card, ...] = ()
 
     @property
     def texts(self) -> tuple[Grain, ...]:
@@ -47,6 +53,8 @@ class Erasures:
         return [
             *(Replace(tombstone(asked, seq=asked.seq, at=self.at), asked.head_rev) for asked in self.questions),
             *(Remove(note) for note in self.notes),
+            *(Remove(row) for row in self.quoting),
+            *(Count(card, None, forgets_suggestion=True) for card in self.suggesting),
             *(Erase(History(without_content(row.grain))) for row in self.versions),
         ]
 
@@ -66,11 +74,24 @@ def erasures_of(
     calls = _as_counted(store, call, grains)
     versions = tuple(row for grain in grains if grain.head_rev > 1 for row in _with_content(store, call, grain))
     said = said.union(*map(own_texts, (*grains, *(row.grain for row in versions))))
+    quoting, suggesting = _of_lessons(store, call, grains)
     if not said:
         return Erasures(call.now, versions, calls=calls)
     gone = frozenset(grain.address for grain in grains)
     questions = (asked for asked in _repeating_questions(store, call, said) if asked.address not in gone)
-    return Erasures(call.now, versions, tuple(questions), tuple(_repeating(store, call, said, chain)), calls)
+    notes = tuple(_repeating(store, call, said, chain))
+    return Erasures(call.now, versions, tuple(questions), notes, calls, quoting, suggesting)
+
+
+def _of_lessons(store: Store, call: Call, grains: Sequence[Grain]) -> tuple[tuple[CardEvidence, ...], tuple[Card, ...]]:
+    """What cards hold of the text of lessons."""
+    quoting: list[CardEvidence] = []
+    suggesting: list[Card] = []
+    for lesson in filter(is_lesson, grains):
+        for card in cards_through_merging(store, call.memory, lesson.body["lesson"].get("card")):
+            quoting += (row for row in store.card_evidence(call.memory, card.id) if row.lesson == lesson.address)
+            suggesting += [card] if card.suggested_by == lesson.address else []
+    return tuple(quoting), tuple(suggesting)
 
 
 def _as_counted(store: Store, call: Call, grains: Sequence[Grain]) -> Mapping[str, Change]:

@@ -15,10 +15,10 @@ from provenloop.domain.records import MemoryRecord
 if TYPE_CHECKING:
     from provenloop.services.ports import Entity, Write
 
-ItemClass = Literal["GRAIN", "INDEX", "LOG", "LOOP", "RECIPE", "NOTE", "REPLAY", "OUTBOX", "HEAD"]
+ItemClass = Literal["GRAIN", "INDEX", "LESSON", "LOG", "LOOP", "RECIPE", "NOTE", "REPLAY", "OUTBOX", "HEAD"]
 
 #: What a person or an auditor may want of a memory; grains with their earlier versions.
-Part = Literal["grains", "recommendations", "audit"]
+Part = Literal["grains", "recommendations", "cards", "audit"]
 
 
 class WholeMemory(Protocol):

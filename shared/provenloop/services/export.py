@@ -1,7 +1,8 @@
 """Export: everything a memory holds for a person or an auditor, as JSON lines, in pages.
 
-Grains with their earlier versions come first, then recommendations, then audit entries with their reasons; each in the
-order of its key, so that the order is the same every time and a page goes on exactly where the last one ended.
+Grains with their earlier versions come first, then recommendations, then cards (their lessons are grains), then audit
+entries with their reasons; each in the order of its key, so that the order is the same every time and a page goes on
+exactly where the last one ended.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.grain import Grain
 from provenloop.domain.recommendation import Recommendation
 from provenloop.domain.records import History
+from provenloop.lessons.card import Card
 from provenloop.services.audit_trail import entry_told
 from provenloop.services.call import Call
+from provenloop.services.cards_read import card_fields
 from provenloop.services.erasure_port import Part
 from provenloop.services.findings_read import described
 from provenloop.services.grain_read import shown
@@ -43,8 +46,8 @@ class Page(NamedTuple):
 def export_page(store: Store, call: Call, cursor: str | None, spent: Callable[[], bool]) -> Page:
     """The next page. It is never empty, and ends when it is full or the time is spent.
 
-    Each line is an object of one field: ``grain``, ``version`` (how a grain was before), ``recommendation``, ``audit``,
-    or at the end ``cursor``.
+    Each line is an object of one field: ``grain``, ``version`` (how a grain was before), ``recommendation``, ``card``,
+    ``audit``, or at the end ``cursor``.
 
     Raises:
         ScopeDeniedError, NotFoundError, InvalidInputError: naming the cursor.
@@ -88,6 +91,8 @@ class _Telling:
                 return {"version": {name: value for name, value in version.items() if name != "live"}}
             case Recommendation():
                 return {"recommendation": described(self.store, self.call, entity)}
+            case Card():
+                return {"card": card_fields(entity)}
             case AuditEntry():
                 return {"audit": entry_told(entity, self._note(entity))}
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from provenloop.domain.names import MemoryId
 from provenloop.lessons.card import Card, CardEvidence, CardStatus, LessonPlace, Rule
@@ -16,6 +16,13 @@ class CardPage:
 
     ids: tuple[str, ...]
     cursor: str | None
+
+
+class LessonTotals(NamedTuple):
+    """Lines of the stream and their bytes, forgotten ones among them. What is being written may be counted already."""
+
+    lines: int
+    bytes: int
 
 
 class LessonReader(Protocol):
@@ -64,5 +71,5 @@ class LessonReader(Protocol):
         Of all projects (None) from an index that may be late.
         """
 
-    def lesson_bytes(self, memory: MemoryId) -> int:
-        """How many bytes the lines of the stream have had reserved; 0 where there is none."""
+    def lesson_totals(self, memory: MemoryId) -> LessonTotals:
+        """How much there is in the stream."""

@@ -253,8 +253,8 @@ class Store(
             TooLargeError: the lines of its lesson stream would be over ``lesson_room``.
         """
 
-    def give_back_bytes(self, memory: MemoryId, count: int) -> None:
-        """Take back what a reservation counted as bytes of lessons, and what then was not stored."""
+    def give_back_lesson(self, memory: MemoryId, size: int) -> None:
+        """Take back what a reservation counted as a lesson of so many bytes that then was not stored."""
 
     def transact(self, memory: MemoryId, writes: Sequence[Write], now: int, *, tries: int = MAX_TRIES) -> None:
         """All the writes or none; sent at most ``tries`` times where other transactions collide with it.

@@ -94,7 +94,7 @@ def _saved(store: Store, call: Call, line: Line, in_force: InForce) -> dict[str,
             reporting = _Reporting(store, call, head, line, fold(line, in_force.folds), in_force.settings)
             reply = reporting.commit()
         if reply is None or reply["seq"] != head.seq:
-            store.give_back_bytes(call.memory, size)
+            store.give_back_lesson(call.memory, size)
         if reply is not None:
             return reply
     raise BusyError("other writers keep taking the same numbers; try again")
@@ -107,7 +107,7 @@ def _given_back_if_refused(store: Store, call: Call, seq: int, size: int) -> Ite
         with given_back_if_refused(store, call, seq):
             yield
     except NOT_WRITTEN:
-        store.give_back_bytes(call.memory, size)
+        store.give_back_lesson(call.memory, size)
         raise
 
 

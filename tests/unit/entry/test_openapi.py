@@ -105,6 +105,7 @@ def test_decisions_and_administration_read_the_token_afresh() -> None:
         assert known.is_fresh == any(scope in FRESH_SCOPES for scope in known.scopes)
     assert {known.name for known in OPERATIONS if known.is_fresh} == {
         "acknowledge",
+        "act_on_card",
         "apply",
         "approve",
         "approve_and_apply",
@@ -117,6 +118,7 @@ def test_decisions_and_administration_read_the_token_afresh() -> None:
         "forget",
         "list_memories",
         "list_tokens",
+        "migrate_cards",
         "mint_token",
         "reject",
         "request_review",

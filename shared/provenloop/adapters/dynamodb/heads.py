@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pynamodb.expressions.condition import Condition, size
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.condition import size as size_of
 from pynamodb.expressions.update import Action
 
 from provenloop.adapters.dynamodb import keys, table
@@ -93,9 +94,10 @@ def _reserve_among_known(memory: MemoryId, wanted: Reservation) -> LogHead | Non
     raise InvalidInputError(f"a memory has at most {MAX_NAMESPACES} namespaces", field="events")
 
 
-def give_back_bytes(memory: MemoryId, count: int) -> None:
-    """Take back bytes of lessons that were counted and not stored."""
-    table.update(Row(partition(memory, "HEAD"), keys.LOG_HEAD), [Row.lesson_bytes.add(-count)], Row.seq.exists())
+def give_back_lesson(memory: MemoryId, size: int) -> None:
+    """Take back a lesson of so many bytes that was counted and not stored."""
+    actions: list[Action] = [Row.lesson_bytes.add(-size), Row.lessons.add(-1)]
+    table.update(Row(partition(memory, "HEAD"), keys.LOG_HEAD), actions, Row.seq.exists())
 
 
 def _room_for(wanted: Reservation, count: int) -> Condition:
@@ -106,7 +108,7 @@ def _room_for(wanted: Reservation, count: int) -> Condition:
         is_first = Row.lesson_bytes.does_not_exist()
         condition = condition & (is_first | fits if wanted.lesson_bytes <= wanted.lesson_room else fits)
     if wanted.namespaces:
-        room: Condition = size(Row.namespaces) <= MAX_NAMESPACES - count  # type: ignore[no-untyped-call]
+        room: Condition = size_of(Row.namespaces) <= MAX_NAMESPACES - count  # type: ignore[no-untyped-call]
         condition = condition & (Row.namespaces.does_not_exist() | room)
     return condition
 
@@ -121,7 +123,7 @@ def _reservation(memory: MemoryId, wanted: Reservation, namespaces: frozenset[st
         Row.wake_at.set(Row.wake_at | wanted.wake_at),
     ]
     if wanted.lesson_bytes:
-        actions.append(Row.lesson_bytes.add(wanted.lesson_bytes))
+        actions += [Row.lesson_bytes.add(wanted.lesson_bytes), Row.lessons.add(1)]
     if namespaces:
         actions.append(Row.namespaces.add(set(namespaces)))
     return actions

@@ -14,7 +14,7 @@ from provenloop.adapters.dynamodb.reading import as_entity, entities
 from provenloop.adapters.dynamodb.rows import Row, number_of
 from provenloop.domain.names import MemoryId
 from provenloop.lessons.card import Card, CardEvidence, CardStatus, LessonPlace, Rule
-from provenloop.services.lesson_port import CardPage
+from provenloop.services.lesson_port import CardPage, LessonTotals
 
 #: A place in the order that ``keys.card_order`` makes.
 _PLACE = r"[0-9a-f]{32}#[0-9]+#[a-z2-7]+\Z"
@@ -93,10 +93,11 @@ class LessonRows:
         rows = table.query(partition(memory, "LESSON"), chosen, forward=False, limit=limit)
         return tuple(entities(rows, LessonPlace))
 
-    def lesson_bytes(self, memory: MemoryId) -> int:
+    def lesson_totals(self, memory: MemoryId) -> LessonTotals:
         """See ``LessonReader``."""
         row = table.get(Key(partition(memory, "HEAD"), keys.LOG_HEAD))
-        return 0 if row is None else number_of(row.lesson_bytes) or 0
+        counted = (row.lessons, row.lesson_bytes) if row is not None else (None, None)
+        return LessonTotals(*(number_of(value) or 0 for value in counted))
 
     def _newest(self, memory: MemoryId, prefix: str, limit: int | None) -> Iterator[Row]:
         return table.query(partition(memory, "LESSON"), Row.sk.startswith(prefix), forward=False, limit=limit)

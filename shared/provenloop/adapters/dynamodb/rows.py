@@ -106,6 +106,7 @@ class Row(Model):
     time_pk = UnicodeAttribute(null=True)
     time_sk = UnicodeAttribute(null=True)
 
+    lessons = NumberAttribute(null=True)
     lesson_bytes = NumberAttribute(null=True)
     reports = NumberAttribute(null=True)
     violations = NumberAttribute(null=True)

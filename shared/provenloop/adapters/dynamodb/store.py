@@ -109,9 +109,9 @@ class DynamoStore(
         """See ``Store``."""
         return heads.reserve(memory, reservation)
 
-    def give_back_bytes(self, memory: MemoryId, count: int) -> None:
+    def give_back_lesson(self, memory: MemoryId, size: int) -> None:
         """See ``Store``."""
-        heads.give_back_bytes(memory, count)
+        heads.give_back_lesson(memory, size)
 
     def clear_wake(self, memory: MemoryId, seq: int) -> None:
         """See ``Store``."""

@@ -21,6 +21,7 @@ from provenloop.services.ports import Entity, Replace, Write
 _PARTS: Mapping[Part, tuple[str, str]] = {
     "grains": ("GRAIN", ""),
     "recommendations": ("LOOP", keys.RECOMMENDATION_PREFIX),
+    "cards": ("LESSON", keys.CARD_PREFIX),
     "audit": ("AUDIT", ""),
 }
 #: Sorts before every letter of a key, so behind a key it is the first that follows.

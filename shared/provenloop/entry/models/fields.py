@@ -50,16 +50,18 @@ def _shows_something(value: str) -> str:
     return value
 
 
-def _no_control(value: str) -> str:
+def no_control(value: str) -> str:
+    """The text, unless it holds a control character other than line feed and tab."""
     if _CONTROL.search(value):
         raise refusal("control characters other than line feed and tab are not allowed")
     return value
 
 
-def _one_line(value: str) -> str:
+def one_line(value: str) -> str:
+    """The text, unless it holds a control character."""
     if _LINE_OR_TAB.search(value):
         raise refusal("line feeds and tabs are not allowed")
-    return _no_control(value)
+    return no_control(value)
 
 
 def _no_outer_blanks(value: str) -> str:
@@ -90,13 +92,13 @@ def _read_instant(value: object) -> int:
 
 
 _Visible = AfterValidator(_shows_something)
-_OneLine = AfterValidator(_one_line)
+_OneLine = AfterValidator(one_line)
 
 #: A name that may hold line feeds and tabs: subjects and relations.
-Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS), _Visible, AfterValidator(_no_control)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS), _Visible, AfterValidator(no_control)]
 ObjectText = Annotated[str, Field(min_length=1, max_length=MAX_OBJECT_CHARS), _Visible]
 LongText = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS), _Visible]
-Question = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARS), _Visible, AfterValidator(_no_control)]
+Question = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARS), _Visible, AfterValidator(no_control)]
 #: Never over 8 KB, from which on longer texts are cut.
 Description = Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION_CHARS), _Visible]
 Tool = Annotated[str, Field(min_length=1, max_length=128), _Visible, _OneLine]
@@ -119,7 +121,7 @@ Because = Annotated[
     BeforeValidator(_trimmed),
     Field(min_length=1, max_length=MAX_BECAUSE_CHARS, description="The written reason, outer blanks removed."),
     _Visible,
-    AfterValidator(_no_control),
+    AfterValidator(no_control),
 ]
 Address = Annotated[str, Field(pattern=ADDRESS_PATTERN)]
 Digest = Annotated[str, Field(pattern=ADDRESS_PATTERN)]

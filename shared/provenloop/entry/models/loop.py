@@ -37,6 +37,14 @@ class ConfigRequest(WireModel):
         list[Namespace] | None, Field(max_length=100, description="The only ones it may speak of; none named, all.")
     ] = None
     passes_enabled: Annotated[bool | None, Field(description="Whether passes run at all.")] = None
+    lessons: Annotated[
+        dict[str, Any] | None, Field(max_length=32, description="Settings of lessons, laid over those that are set.")
+    ] = None
+    clear_lessons: Annotated[bool, Field(description="Go back to the defaults of lessons first.")] = False
+    lesson_folds: Annotated[
+        dict[str, str] | None,
+        Field(max_length=50, description="The memory's own categories of lessons, and the key that each folds into."),
+    ] = None
     because: Because | None = None
 
 

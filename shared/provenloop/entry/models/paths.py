@@ -34,13 +34,15 @@ class PathParameters(WireModel):
     subject: Annotated[Name | None, Field(description="The subject, in any spelling.")] = None
     address: Annotated[Address | None, Field(description="Address of the grain.")] = None
     id: Annotated[
-        ForeignId | None, Field(description="Id of a token; or of a recommendation, or any unique prefix of it.")
+        ForeignId | None,
+        Field(description="Id of a token; or of a recommendation or card, or any unique prefix of it."),
     ] = None
+    action: Annotated[ForeignId | None, Field(description="arm, reject, demote, archive, edit or revive.")] = None
     job: Annotated[ForeignId | None, Field(description="Id of the job.")] = None
     run: Annotated[ForeignId | None, Field(description="Id of the pass.")] = None
 
 
-def _whole_number(value: object) -> Any:
+def whole_number(value: object) -> Any:
     """A query holds text only; nothing but plain digits is a number there."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 9:
         return int(value)
@@ -61,14 +63,14 @@ class QueueQuery(WireModel):
     status: Line = "pending"
     severity: Severity | None = None
     analyzer: Line | None = None
-    limit: Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=MAX_PAGE)] = DEFAULT_PAGE
+    limit: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=MAX_PAGE)] = DEFAULT_PAGE
     cursor: Annotated[str | None, Field(min_length=1, max_length=2048)] = None
 
 
 class TokensQuery(WireModel):
     """Which part of the tokens to show."""
 
-    limit: Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=MAX_PAGE)] = MAX_PAGE
+    limit: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=MAX_PAGE)] = MAX_PAGE
     cursor: ForeignId | None = None
 
 
@@ -80,7 +82,7 @@ class RecallQuery(WireModel):
     relation: Annotated[Name | None, Field(description="In any spelling; alone, across all subjects.")] = None
     question: Annotated[Question | None, Field(description="Free text; the answers come ranked.")] = None
     as_of: Annotated[QueryInstant | None, Field(description="What was live at that instant; now, if left out.")] = None
-    limit: Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
+    limit: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
     run_id: Annotated[ForeignId | None, Field(description="Names the run of the agent that asks.")] = None
 
 

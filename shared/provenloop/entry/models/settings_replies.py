@@ -54,6 +54,8 @@ class ConfigReply(AnalyzersReply):
 
     rev: int
     passes_enabled: bool
+    lessons: dict[str, bool | int | float] | None
+    lesson_folds: dict[str, str]
 
 
 class PolicyFault(WireModel):

@@ -1,0 +1,85 @@
+"""Lessons: reports of guards, cards, and what people decide about them."""
+
+from __future__ import annotations
+
+from provenloop.entry.models.lessons import (
+    CardActionRequest,
+    CardsQuery,
+    LessonsQuery,
+    MigrateRequest,
+    ReportRequest,
+    to_line,
+)
+from provenloop.entry.reply import Reply, json_reply
+from provenloop.entry.request import Request
+from provenloop.entry.telemetry import count, log_warning
+from provenloop.services import card_actions, cards_read, lessons_read
+from provenloop.services import migrate_cards as migrating
+from provenloop.services import report_lesson as reporting
+
+
+def report_lesson(request: Request) -> Reply:
+    """Take in a line; where it could not be saved the answer says so."""
+    line = to_line(request.body_as(ReportRequest))
+    answer = reporting.report_lesson(request.wiring.store, request.call, line)
+    count("LessonsReported", 1)
+    if not answer["ok"]:
+        count("LessonsNotSaved", 1)
+        log_warning("a lesson was not saved", reason=answer["reason"], correlation_id=request.request_id)
+    elif line.source and answer["source"] != line.source.strip():
+        log_warning("a source is none and was kept as manual", correlation_id=request.request_id)
+    return json_reply(answer)
+
+
+def list_lessons(request: Request) -> Reply:
+    """One page of the stream."""
+    query = request.query_as(LessonsQuery)
+    answer = lessons_read.list_lessons(
+        request.wiring.store, request.call, project=query.project, limit=query.limit, cursor=query.cursor
+    )
+    return json_reply(answer)
+
+
+def lesson_stats(request: Request) -> Reply:
+    """Figures and settings."""
+    return json_reply(lessons_read.lesson_stats(request.wiring.store, request.call))
+
+
+def list_cards(request: Request) -> Reply:
+    """One page of cards."""
+    query = request.query_as(CardsQuery)
+    answer = cards_read.list_cards(
+        request.wiring.store,
+        request.call,
+        project=query.project,
+        status=query.status,
+        limit=query.limit,
+        cursor=query.cursor,
+    )
+    return json_reply(answer)
+
+
+def show_card(request: Request) -> Reply:
+    """One card in full."""
+    return json_reply(cards_read.show_card(request.wiring.store, request.call, request.need("id")))
+
+
+def act_on_card(request: Request) -> Reply:
+    """A person's action on a card."""
+    body = request.body_as(CardActionRequest)
+    answer = card_actions.act_on_card(
+        request.wiring.store,
+        request.call,
+        request.need("id"),
+        request.need("action"),
+        body.because,
+        body.statement,
+    )
+    count("CardDecisions", 1)
+    return json_reply(answer)
+
+
+def migrate_cards(request: Request) -> Reply:
+    """Merge cards that fold to one key."""
+    answer = migrating.migrate_cards(request.wiring.store, request.call, request.body_as(MigrateRequest).because)
+    return json_reply(answer)

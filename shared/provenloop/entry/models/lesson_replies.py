@@ -1,0 +1,158 @@
+"""What operations of lessons answer."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from provenloop.entry.models.fields import Time, WireModel
+from provenloop.lessons.actions import Action
+from provenloop.lessons.card import CardStatus
+
+
+class ReportReply(WireModel):
+    """What became of a report. Where ``ok`` is false nothing was saved and only ``reason`` is given."""
+
+    ok: bool
+    reason: Annotated[
+        Literal["disabled", "rules_not_persisted", "error"] | None,
+        Field(description="rules_not_persisted: send it again."),
+    ] = None
+    lesson: Annotated[str | None, Field(description="Address of the line.")] = None
+    seq: int | None = None
+    source: Annotated[str | None, Field(description="As it was kept.")] = None
+    card: Annotated[str | None, Field(description="None of a fault of the environment.")] = None
+    violation_of: Annotated[str | None, Field(description="The armed card that it violates.")] = None
+    candidate: bool | None = None
+    ready: Annotated[bool | None, Field(description="Whether the card waits for review.")] = None
+    just_ready: Annotated[bool | None, Field(description="Whether this report made it so.")] = None
+
+
+class SinceArmed(WireModel):
+    """What is held against a rule; the ratio is None where it never fired."""
+
+    violations: int
+    suppressed: int
+    samples: int
+    ratio: float | None
+
+
+class Card(WireModel):
+    """A card with its counters and the flags that follow from them."""
+
+    id: str
+    status: CardStatus
+    project: str
+    category: str
+    signature: str
+    statement: Annotated[str | None, Field(description="What a person wrote or took over.")]
+    suggestion: Annotated[str | None, Field(description="The first statement that a report brought.")]
+    reports: int
+    violations: int
+    suppressed: int
+    samples: int
+    since_rejection: int
+    created_at: Time | None
+    changed_at: Time | None
+    ready_at: Time | None
+    armed_at: Annotated[Time | None, Field(description="When it was armed last.")]
+    last_at: Annotated[Time | None, Field(description="Its last report.")]
+    clean_at: Annotated[Time | None, Field(description="When it was last followed.")]
+    merged_into: str | None
+    ready: bool
+    undeterminable: Annotated[bool, Field(description="Only a person can judge it: nobody was seen to follow it.")]
+    since_armed: SinceArmed | None
+
+
+class CardsReply(WireModel):
+    """A page of cards, by project, then age."""
+
+    cards: list[Card]
+    cursor: str | None
+
+
+class CardEvidence(WireModel):
+    """What one line says for a card; a long detail is cut."""
+
+    lesson: Annotated[str, Field(description="Address of the line.")]
+    seq: int
+    at: Time
+    source: str
+    detail: str
+    counted: Literal["report", "violation"]
+    signature: str | None
+    target: str | None
+    session: str | None
+    needs_user_confirmation: bool
+
+
+class CardReply(Card):
+    """A card with its newest evidence, its audit trail and what may follow."""
+
+    evidence: list[CardEvidence]
+    audit: list[dict[str, Any]]
+    verified: Annotated[bool, Field(description="Whether its audit chain holds.")]
+    next: Annotated[list[Action], Field(description="Actions that its status allows.")]
+
+
+class CardActionReply(WireModel):
+    """What an action came to."""
+
+    id: str
+    action: Action
+    status: CardStatus
+    statement: str | None
+    armed_at: Time | None
+    audit: Annotated[str, Field(description="Id of the audit entry.")]
+
+
+class Merged(WireModel):
+    """A card and the one that it was merged into."""
+
+    source: Annotated[str, Field(alias="from")]
+    into: str
+
+
+class MigrateReply(WireModel):
+    """Merged cards; ``left`` are those that others kept moving, ``more`` says that asking again goes on."""
+
+    merged: list[Merged]
+    left: list[str]
+    more: bool
+
+
+class Lesson(WireModel):
+    """A line of the stream, whole. ``counted`` says what it was."""
+
+    lesson: Annotated[str, Field(description="Its address.")]
+    seq: int
+    at: Time
+    by: str
+    project: str
+    category: str
+    signature: str
+    source: str
+    detail: str
+    counted: Literal["report", "violation", "environment"]
+    card: str | None = None
+    kind: str | None = None
+    statement: str | None = None
+    session: str | None = None
+    evidence: dict[str, Any] | None = None
+
+
+class LessonsReply(WireModel):
+    """A page of lines, the newest first."""
+
+    lessons: list[Lesson]
+    cursor: str | None
+
+
+class LessonStatsReply(WireModel):
+    """Figures, and the settings in force; None and empty where the settings cannot be read."""
+
+    cards: dict[CardStatus, int]
+    lessons: dict[str, int]
+    settings: dict[str, bool | int | float] | None
+    folds: dict[str, str]
