@@ -86,6 +86,13 @@ class Recipe:
         return self.status == "live" and (self.valid_to is None or self.valid_to > now)
 
 
+@dataclass(frozen=True, slots=True)
+class RecipeVersion:
+    """A recipe as it was before something new was said in its place: the inverse of that."""
+
+    recipe: Recipe
+
+
 def recipe_subject(recipe_id: str) -> str:
     """The subject of a recipe's audit chain."""
     return f"recipe:{recipe_id}"

@@ -21,6 +21,8 @@ from provenloop.domain.job import Job
 from provenloop.domain.ledger import LedgerRow
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
+from provenloop.domain.recipe import Recipe, RecipeVersion
+from provenloop.domain.recipe_vectors import Embedded, VectorHead, VectorItem, VectorRow
 from provenloop.domain.recommendation import FindingKey, Recommendation
 from provenloop.domain.records import (
     AgedCount,
@@ -53,6 +55,7 @@ from provenloop.services.ledger_port import LedgerReader
 from provenloop.services.lesson_port import LessonReader
 from provenloop.services.loop_port import GrainReader, LoopReader
 from provenloop.services.near_port import NearReader
+from provenloop.services.recipe_ports import RecipeReader
 from provenloop.services.review_port import WaitReader
 
 Entity = (
@@ -61,6 +64,7 @@ Entity = (
     | AgedGrain | AgedCount | NearPosting | NearText | TermRow | TermSegment | RecallRow | BusEvent | TokenId
     | LedgerRow | Distillation | EnvelopeText
     | Job | Wait | Callback | Regression | Card | CardEvidence | Rule | LessonPlace
+    | Recipe | RecipeVersion | VectorHead | VectorRow | VectorItem | Embedded
 )  # fmt: skip
 
 #: How often a transaction that collides with others is sent before the caller is told.
@@ -231,6 +235,7 @@ class Store(
     LessonReader,
     LedgerReader,
     DistillationReader,
+    RecipeReader,
     WholeMemory,
     Protocol,
 ):

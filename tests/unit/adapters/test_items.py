@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from provenloop.adapters.dynamodb.codec import decode, encode
 from provenloop.adapters.dynamodb.items import FORMS, audit_entry_of, entity_of, key_of, row_of
 from provenloop.adapters.dynamodb.keys import Key
+from provenloop.adapters.dynamodb.packing import packed
 from provenloop.adapters.dynamodb.rows import DEFLATE_OVER_BYTES, ROW_VERSION, Row, pack, unpack
 from provenloop.domain.address import ADDRESS_CHARS
 from provenloop.domain.audit import AuditEntry, Note
@@ -23,6 +24,7 @@ from provenloop.domain.errors import IntegrityError
 from provenloop.domain.grain import Grain
 from provenloop.domain.names import MemoryId
 from provenloop.domain.proposal import Operation, Proposal
+from provenloop.domain.recipe_vectors import VectorItem
 from provenloop.domain.recommendation import Recommendation, Summary, Target
 from provenloop.domain.records import BeforeImage, Due, RecallRow, Replay, Run, Undo
 from provenloop.domain.rollup import AskDay, AssemblyDay, ReadDays, SignatureDay, ToolDay
@@ -73,6 +75,9 @@ NARROW: dict[tuple[type[Any], str], st.SearchStrategy[Any]] = {
     (Run, "at"): INSTANTS,
     (Replay, "at"): INSTANTS,
     (RecallRow, "at"): INSTANTS,
+    (VectorItem, "packed"): st.lists(st.floats(-1, 1, width=16).filter(bool), min_size=1, max_size=4).map(
+        lambda vector: packed([vector])
+    ),
 }
 
 

@@ -17,6 +17,7 @@ from provenloop.adapters.dynamodb.card_items import beside_card, beside_place, c
 from provenloop.adapters.dynamodb.codec import decode, encode, plain
 from provenloop.adapters.dynamodb.grain_items import beside_grain, grain_doc, grain_of, seconds
 from provenloop.adapters.dynamodb.keys import Key
+from provenloop.adapters.dynamodb.packing import unpacked
 from provenloop.adapters.dynamodb.rows import ROW_VERSION, Row, pack, unpack
 from provenloop.domain.audit import AuditEntry, ChainEnd, Note
 from provenloop.domain.bus_events import BusEvent
@@ -31,6 +32,8 @@ from provenloop.domain.job import Job
 from provenloop.domain.ledger import LedgerRow
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
+from provenloop.domain.recipe import Recipe, RecipeVersion
+from provenloop.domain.recipe_vectors import Embedded, VectorHead, VectorItem, VectorRow
 from provenloop.domain.recommendation import FindingKey, Recommendation, severity_rank
 from provenloop.domain.records import (
     RECALL_KEPT_MS,
@@ -107,6 +110,14 @@ def _beside_wait(_memory: MemoryId, wait: Wait) -> Mapping[str, Any]:
 def _beside_callback(memory: MemoryId, callback: Callback) -> Mapping[str, Any]:
     place = keys.callback_order(callback.at, callback.id)
     return {"time_pk": keys.callback_shard(memory), "time_sk": place}
+
+
+def _beside_vector(memory: MemoryId, item: VectorItem) -> Mapping[str, Any]:
+    """The vector once more, as numbers: what an index of the store's own reads."""
+    [vector] = unpacked(item.packed, 1)
+    # Single precision has no more digits than these.
+    rounded = [float(f"{value:.7g}") for value in vector]
+    return {"vector_pk": keys.vector_partition(memory, item.scope_key, item.space), "vector": rounded}
 
 
 def _ttl_of_day(_memory: MemoryId, row: ToolDay | SignatureDay | AskDay | AssemblyDay) -> Mapping[str, Any]:
@@ -188,6 +199,24 @@ FORMS: tuple[Form, ...] = (
     Form("envelope", EnvelopeText, lambda row: keys.envelope(row.job), "RECIPE"),
     Form("ledger", LedgerRow, lambda row: keys.ledger_row(row.at, row.id), "RECIPE"),
     Form("audit", AuditEntry, lambda entry: keys.chain(entry.subject, entry.n), "AUDIT"),
+    Form("recipe", Recipe, lambda row: keys.recipe(row.scope_key, row.signature), "RECIPE", "rev"),
+    Form(
+        "recipe_version",
+        RecipeVersion,
+        lambda row: keys.recipe_version(row.recipe.scope_key, row.recipe.signature, row.recipe.revision),
+        "RECIPE",
+    ),
+    Form("vector_head", VectorHead, lambda head: keys.vector_head(head.scope_key, head.space), "RECIPE", "rev"),
+    Form("vector_row", VectorRow, lambda row: keys.vector_row(row.scope_key, row.space, row.n), "RECIPE", "rev"),
+    Form("embedded", Embedded, lambda row: keys.embedded(row.scope_key, row.space), "RECIPE", "rev"),
+    Form(
+        "vector_item",
+        VectorItem,
+        lambda row: keys.vector_item(row.scope_key, row.space, row.name),
+        "RECIPE",
+        "rev",
+        _beside_vector,
+    ),
     Form("chain_end", ChainEnd, lambda end: keys.chain_end(end.subject), "LOOP", "rev"),
     Form("event", BusEvent, lambda event: event.id, "OUTBOX", None, _beside_event),
     Form("note", Note, lambda note: keys.chain(note.subject, note.n), "NOTE"),

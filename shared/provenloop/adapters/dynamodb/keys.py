@@ -59,6 +59,12 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | all lessons of a memory, newest first | query of index ``bytime``, backwards | M#LINES | ``<seq>`` |
 | cards by status and project | query of index ``queue`` | M#C#<status> | ``<project key>#<created>#<id>`` |
 | a tenant's memories, labels | query, get | T#<tenant>#REG | ``MEM#<name>``, ``LABEL#<label digest>``, ``TOK#<id>`` |
+| the recipe of a request; of a scope; of a memory | get; query | M#RECIPE | ``RCP#<scope>#<signature>``; begins_with |
+| what a recipe said before | query | M#RECIPE | begins_with ``RCV#<scope>#<signature>#`` |
+| has a scope's index of vectors moved? | get | M#RECIPE | ``VEC#<scope>#<space>#HEAD`` |
+| how far has a scope vectors of this embedder? | get | M#RECIPE | ``VEC#<scope>#<space>#UPTO`` |
+| the vectors of a scope | batch get | M#RECIPE | ``VEC#<scope>#<space>#R#<n>`` |
+| the vector of a recipe, where the store indexes it | get | M#RECIPE | ``VEC#<scope>#<space>#I#<signature>`` |
 | a token | get | TOKEN#<sha256> | ``TOKEN`` |
 """
 
@@ -85,6 +91,7 @@ CARD_PREFIX = "CARD#"
 RULE_PREFIX = "RULES#"
 LESSON_PREFIX = "LINE#"
 MEMORY_PREFIX = "MEM#"
+RECIPE_PREFIX = "RCP#"
 TOKEN_ID_PREFIX = "TOK#"
 #: Hash of index ``bytime`` for the registry rows of all memories.
 MEMORIES = "MEMORIES"
@@ -400,6 +407,56 @@ def place_in_chain(sort: str) -> tuple[str, int]:
 def chain_end(subject: str) -> str:
     """Sort key of where a chain ends that no recommendation ends."""
     return f"{CHAIN_END_PREFIX}{subject}"
+
+
+def recipe(scope_key: str, signature: str) -> str:
+    """Sort key of a recipe."""
+    return f"{recipes_of(scope_key)}{signature}"
+
+
+def recipes_of(scope_key: str) -> str:
+    """What the sort keys of a scope's recipes begin with."""
+    return f"{RECIPE_PREFIX}{scope_key}#"
+
+
+def recipe_version(scope_key: str, signature: str, revision: int) -> str:
+    """Sort key of what a recipe said in an earlier revision."""
+    return f"{recipe_versions(scope_key, signature)}{number(revision)}"
+
+
+def recipe_versions(scope_key: str, signature: str) -> str:
+    """What the sort keys of everything that a recipe said before begin with."""
+    return f"RCV#{scope_key}#{signature}#"
+
+
+def vector_head(scope_key: str, space: str) -> str:
+    """Sort key of the list of a scope's vectors."""
+    return f"VEC#{scope_key}#{space}#HEAD"
+
+
+def embedded(scope_key: str, space: str) -> str:
+    """Sort key of how far a scope's recipes have vectors in a space."""
+    return f"VEC#{scope_key}#{space}#UPTO"
+
+
+def vector_row(scope_key: str, space: str, n: int) -> str:
+    """Sort key of one row of vectors."""
+    return f"VEC#{scope_key}#{space}#R#{number(n)}"
+
+
+def vector_item(scope_key: str, space: str, name: str) -> str:
+    """Sort key of a vector that the store indexes."""
+    return f"{vector_items(scope_key, space)}{name}"
+
+
+def vector_items(scope_key: str, space: str) -> str:
+    """What the sort keys of a scope's vectors begin with, where the store indexes them."""
+    return f"VEC#{scope_key}#{space}#I#"
+
+
+def vector_partition(memory: MemoryId, scope_key: str, space: str) -> str:
+    """Hash of the store's own vector index: vectors of two scopes, memories or tenants never meet in one search."""
+    return f"{memory_prefix(memory)}#{scope_key}#{space}"
 
 
 def queue_partition(memory: MemoryId, status: str) -> str:

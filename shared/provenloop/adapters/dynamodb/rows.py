@@ -8,8 +8,9 @@ compare (``rev``), what is counted with ADD, and what an index needs.
 from __future__ import annotations
 
 import zlib
+from typing import Any
 
-from pynamodb.attributes import BinaryAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
+from pynamodb.attributes import BinaryAttribute, ListAttribute, NumberAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.indexes import GlobalSecondaryIndex, IncludeProjection, KeysOnlyProjection
 from pynamodb.models import Model
 
@@ -105,6 +106,10 @@ class Row(Model):
 
     time_pk = UnicodeAttribute(null=True)
     time_sk = UnicodeAttribute(null=True)
+
+    #: What a vector index of the store's own needs: the vector, and the scope that a search stays in.
+    vector = ListAttribute[Any](null=True, of=NumberAttribute)
+    vector_pk = UnicodeAttribute(null=True)
 
     lessons = NumberAttribute(null=True)
     lesson_bytes = NumberAttribute(null=True)

@@ -19,6 +19,7 @@ from provenloop.adapters.dynamodb.near_rows import NearRows
 from provenloop.adapters.dynamodb.outcome_rows import OutcomeRows
 from provenloop.adapters.dynamodb.reading import as_entity, entities, some_entities
 from provenloop.adapters.dynamodb.recall_rows import ROLLUPS, RecallRows, rollup_sort
+from provenloop.adapters.dynamodb.recipe_rows import RecipeRows
 from provenloop.adapters.dynamodb.rows import Row, is_expired
 from provenloop.adapters.dynamodb.wait_rows import WaitRows
 from provenloop.adapters.dynamodb.whole_memory import WholeMemories
@@ -48,6 +49,7 @@ class DynamoStore(
     NearRows,
     OutcomeRows,
     RecallRows,
+    RecipeRows,
     WaitRows,
     WholeMemories,
 ):

@@ -1,0 +1,56 @@
+"""Reading recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from provenloop.adapters.dynamodb import keys, table
+from provenloop.adapters.dynamodb.keys import Key, partition
+from provenloop.adapters.dynamodb.reading import as_entity, entities
+from provenloop.adapters.dynamodb.rows import Row
+from provenloop.domain.names import MemoryId
+from provenloop.domain.recipe import Recipe, RecipeVersion, split_id
+from provenloop.domain.recipe_vectors import Embedded
+
+
+class RecipeRows:
+    """Implements ``services.recipe_ports.RecipeReader``; part of the store."""
+
+    _pause: table.Pause
+
+    def recipe(self, memory: MemoryId, scope_key: str, signature: str) -> Recipe | None:
+        """See ``RecipeReader``."""
+        row = table.get(Key(partition(memory, "RECIPE"), keys.recipe(scope_key, signature)))
+        return None if row is None else as_entity(row, Recipe)
+
+    def recipes(self, memory: MemoryId, scope_key: str, signatures: Iterable[str]) -> Mapping[str, Recipe]:
+        """See ``RecipeReader``."""
+        pk = partition(memory, "RECIPE")
+        rows = table.get_many((Key(pk, keys.recipe(scope_key, name)) for name in signatures), self._pause)
+        return {found.signature: found for found in entities(rows, Recipe)}
+
+    def recipes_after(self, memory: MemoryId, after: str, limit: int) -> tuple[Recipe, ...]:
+        """See ``RecipeReader``."""
+        parts = split_id(after)
+        return _recipes(memory, keys.RECIPE_PREFIX, keys.recipe(*parts) if parts else "", limit)
+
+    def recipes_in_scope(self, memory: MemoryId, scope_key: str, after: str, limit: int) -> tuple[Recipe, ...]:
+        """See ``RecipeReader``."""
+        return _recipes(memory, keys.recipes_of(scope_key), keys.recipe(scope_key, after) if after else "", limit)
+
+    def embedded(self, memory: MemoryId, scope_key: str, space: str) -> Embedded | None:
+        """See ``RecipeReader``."""
+        row = table.get(Key(partition(memory, "RECIPE"), keys.embedded(scope_key, space)))
+        return None if row is None else as_entity(row, Embedded)
+
+    def recipe_versions(self, memory: MemoryId, scope_key: str, signature: str) -> tuple[Recipe, ...]:
+        """See ``RecipeReader``."""
+        begins = Row.sk.startswith(keys.recipe_versions(scope_key, signature))
+        rows = table.query(partition(memory, "RECIPE"), begins)
+        return tuple(version.recipe for version in entities(rows, RecipeVersion))
+
+
+def _recipes(memory: MemoryId, prefix: str, last: str, limit: int) -> tuple[Recipe, ...]:
+    first = f"{last}{keys.FIRST_AFTER}" if last else prefix
+    rows = table.query(partition(memory, "RECIPE"), Row.sk.between(first, prefix + keys.LAST), limit=limit)
+    return tuple(entities(rows, Recipe))

@@ -1,0 +1,183 @@
+"""Keeping recipes: a new one, one that was learnt again, and what people decide of it.
+
+A recipe, its vector, its audit entry and what it said before are one transaction; one request has one recipe in one
+scope, however often and by however many it is learnt at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from provenloop.domain.audit import author_of
+from provenloop.domain.errors import BusyError, IllegalTransitionError, InvalidInputError, TooLargeError
+from provenloop.domain.recipe import (
+    MAX_REQUEST_BYTES,
+    MAX_RESPONSE_BYTES,
+    Provenance,
+    Recipe,
+    RecipeKind,
+    RecipeScope,
+    RecipeStatus,
+    RecipeVersion,
+)
+from provenloop.recipes.normalise import normalise, signature
+from provenloop.recipes.scope import require_scope_of, scope_key
+from provenloop.services.call import Call
+from provenloop.services.decision import require_because
+from provenloop.services.memories import require_heads
+from provenloop.services.ports import Put, Replace, Write
+from provenloop.services.recipe_shelf import (
+    MAX_ROUNDS,
+    Shelf,
+    audited_step,
+    change_recipe,
+    committed,
+    tidy,
+    with_vector,
+)
+
+#: What became of a recipe that was learnt. ``stays_retired``: a person retired it, so nothing was written.
+Kept = Literal["created", "reinforced", "superseded", "stays_retired"]
+
+_DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """A recipe that was learnt. ``ttl_days`` is how long it is valid, 0 for ever."""
+
+    kind: RecipeKind
+    scope: RecipeScope
+    request: str
+    response: str
+    category: str = ""
+    principles: tuple[str, ...] = ()
+    confidence: float | None = None
+    provenance: Provenance = field(default_factory=Provenance)
+    ttl_days: int = 0
+
+
+def keep_recipe(
+    shelf: Shelf, call: Call, learnt: Learnt, *, by: Mapping[str, str] | None = None, beside: Sequence[Write] = ()
+) -> tuple[Kept, Recipe]:
+    """Keep what was learnt: as a new recipe, or in the one that its request has already.
+
+    The same answer reinforces; another one supersedes, and what was said before is kept. A quarantined recipe stays so,
+    whatever is learnt, and a retired one stays as it is: only people change that.
+
+    Args:
+        by: the author in the audit trail; None for the caller.
+        beside: further writes of the same transaction.
+
+    Returns:
+        what became of it, and the recipe as it is now.
+
+    Raises:
+        ScopeDeniedError, NotFoundError, InvalidInputError, TooLargeError: nothing was written.
+        WriteRefusedError: a write of ``beside`` did not hold.
+        BusyError: others keep changing the same recipe or index.
+    """
+    call.require("write")
+    _require_sound(learnt)
+    require_heads(shelf.store, call.memory)
+    key = scope_key(call.memory, learnt.scope)
+    name = signature(learnt.request, key)
+    for _ in range(MAX_ROUNDS):
+        before = shelf.store.recipe(call.memory, key, name)
+        if before is not None and before.status == "retired":
+            return "stays_retired", before
+        kept, after = _learnt_again(before, learnt, call.now) if before else ("created", _new(key, name, learnt, call))
+        after, vectors = with_vector(shelf, call, after)
+        change = [_put(before, after), *_version(before, after), *vectors]
+        audit = audited_step(
+            shelf.store, call, after, before.status if before else "", kept, by or author_of(call.principal)
+        )
+        if committed(shelf.store, call, [*beside, *change, *audit], len(beside)):
+            tidy(shelf, call, after, vectors)
+            return kept, after
+    raise BusyError("others keep changing this recipe; try again")
+
+
+def set_recipe_status(shelf: Shelf, call: Call, recipe_id: str, status: RecipeStatus, because: str) -> Recipe:
+    """What a person decides: ``quarantined``, back to ``live`` (its strikes are gone then), or ``retired``.
+
+    What is not live has no vector, and is never served.
+
+    Raises:
+        ScopeDeniedError, InvalidInputError, NotFoundError: nothing was written.
+        IllegalTransitionError: it has that status.
+        BusyError: others keep changing it.
+    """
+    call.require("review")
+    reason = require_because(because)
+
+    def moved(before: Recipe) -> Recipe:
+        if before.status == status:
+            raise IllegalTransitionError(f"the recipe is {status}", field="recipe_id")
+        strikes = 0 if status == "live" else before.strikes
+        return replace(before, status=status, strikes=strikes, changed_at=call.now, rev=before.rev + 1)
+
+    return change_recipe(shelf, call, recipe_id, moved, status, because=reason)
+
+
+def _require_sound(learnt: Learnt) -> None:
+    require_scope_of(learnt.kind, learnt.scope)
+    if not normalise(learnt.request):
+        raise InvalidInputError("say what the request was", field="request")
+    if not learnt.response.strip():
+        raise InvalidInputError("say what the answer is", field="response")
+    for name, most in (("request", MAX_REQUEST_BYTES), ("response", MAX_RESPONSE_BYTES)):
+        if len(getattr(learnt, name).encode()) > most:
+            raise TooLargeError(f"at most {most} bytes", field=name)
+
+
+def _new(key: str, name: str, learnt: Learnt, call: Call) -> Recipe:
+    return Recipe(
+        scope_key=key,
+        signature=name,
+        scope=learnt.scope,
+        kind=learnt.kind,
+        request=learnt.request,
+        response=learnt.response,
+        created_at=call.now,
+        changed_at=call.now,
+        category=learnt.category,
+        principles=learnt.principles,
+        confidence=learnt.confidence,
+        provenance=learnt.provenance,
+        valid_to=_valid_to(learnt, call.now),
+    )
+
+
+def _learnt_again(before: Recipe, learnt: Learnt, now: int) -> tuple[Kept, Recipe]:
+    """The request was answered once more: so as before, or otherwise."""
+    common = replace(before, changed_at=now, valid_to=_valid_to(learnt, now), rev=before.rev + 1)
+    if learnt.response == before.response and learnt.kind == before.kind:
+        return "reinforced", replace(common, reinforced=before.reinforced + 1)
+    return "superseded", replace(
+        common,
+        kind=learnt.kind,
+        response=learnt.response,
+        category=learnt.category,
+        principles=learnt.principles,
+        confidence=learnt.confidence,
+        provenance=learnt.provenance,
+        reinforced=0,
+        strikes=0 if before.status == "live" else before.strikes,
+        revision=before.revision + 1,
+    )
+
+
+def _valid_to(learnt: Learnt, now: int) -> int | None:
+    return now + learnt.ttl_days * _DAY_MS if learnt.ttl_days else None
+
+
+def _put(before: Recipe | None, after: Recipe) -> Write:
+    return Put(after) if before is None else Replace(after, expected=before.rev)
+
+
+def _version(before: Recipe | None, after: Recipe) -> list[Write]:
+    """What was said before, where something else is said now."""
+    return [Put(RecipeVersion(before))] if before is not None and before.revision != after.revision else []

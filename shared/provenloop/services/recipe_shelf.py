@@ -1,0 +1,152 @@
+"""Changing a stored recipe: with its vector and its audit entry in one transaction, however many change it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from provenloop.domain.audit import ChainEnd, ChainHead, Note, author_of, head_after, next_entry
+from provenloop.domain.errors import BusyError, NotFoundError
+from provenloop.domain.recipe import Recipe, facts_of, recipe_subject, split_id
+from provenloop.recipes.decide import MAX_SEMANTIC_CHARS
+from provenloop.services.call import Call
+from provenloop.services.outbox import audited
+from provenloop.services.ports import Put, Replace, Store, Write, WriteRefusedError
+from provenloop.services.recipe_ports import Embedder, VectorIndex, space_of
+
+MAX_ROUNDS = 6
+_SALT_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where recipes are kept: the store, and the index and embedder of their vectors (None without an embedder)."""
+
+    store: Store
+    index: VectorIndex
+    embedder: Embedder | None
+
+
+def find_recipe(store: Store, call: Call, recipe_id: str) -> Recipe:
+    """The recipe of an id.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    parts = split_id(recipe_id)
+    found = store.recipe(call.memory, *parts) if parts else None
+    if found is None:
+        raise NotFoundError("no such recipe", field="recipe_id")
+    return found
+
+
+def change_recipe(  # noqa: PLR0913  (what is changed, why and by whom)
+    shelf: Shelf,
+    call: Call,
+    recipe_id: str,
+    moved: Callable[[Recipe], Recipe],
+    step: str,
+    *,
+    because: str | None = None,
+    by: Mapping[str, str] | None = None,
+    beside: Sequence[Write] = (),
+) -> Recipe:
+    """Change a stored recipe, with its audit entry, and its vector where it begins or ceases to be live.
+
+    Args:
+        moved: the recipe afterwards, its ``rev`` raised by one; whatever it raises ends the change.
+        step: what the audit entry calls it.
+        beside: further writes of the same transaction.
+
+    Raises:
+        NotFoundError: there is no such recipe.
+        WriteRefusedError: a write of ``beside`` did not hold.
+        BusyError: others keep changing it.
+    """
+    for _ in range(MAX_ROUNDS):
+        before = find_recipe(shelf.store, call, recipe_id)
+        after, vectors = with_vector(shelf, call, moved(before))
+        author = by or author_of(call.principal)
+        audit = audited_step(shelf.store, call, after, before.status, step, author, because)
+        change = [Replace(after, expected=before.rev), *vectors]
+        if committed(shelf.store, call, [*beside, *change, *audit], len(beside)):
+            tidy(shelf, call, after, vectors)
+            return after
+    raise BusyError("others keep changing this recipe; try again")
+
+
+def with_vector(shelf: Shelf, call: Call, recipe: Recipe) -> tuple[Recipe, Sequence[Write]]:
+    """The recipe with the spaces that hold its vector: the embedder's while it is live, none else."""
+    if recipe.status != "live":
+        writes = shelf.index.removing(call.memory, recipe.scope_key, recipe.spaces, recipe.signature)
+        return replace(recipe, spaces=()), writes
+    if shelf.embedder is None or len(recipe.request) > MAX_SEMANTIC_CHARS:
+        return recipe, ()
+    space = space_of(shelf.embedder)
+    if space in recipe.spaces:
+        return recipe, ()
+    [vector] = shelf.embedder.embed([recipe.request])
+    if not any(vector):
+        return recipe, ()
+    writes = shelf.index.putting(call.memory, recipe.scope_key, space, {recipe.signature: vector})
+    return replace(recipe, spaces=(*recipe.spaces, space)), writes
+
+
+def audited_step(  # noqa: PLR0913  (an entry has that many parts)
+    store: Store,
+    call: Call,
+    recipe: Recipe,
+    before: str,
+    step: str,
+    by: Mapping[str, str],
+    because: str | None = None,
+    *,
+    status: str | None = None,
+) -> list[Write]:
+    """The writes of the next entry in a recipe's chain: from status ``before``, empty for a new one, to its present.
+
+    Args:
+        step: what happened, told among the effects.
+        because: the reason, kept apart where there is one.
+        status: what the chain says instead of the recipe's status.
+    """
+    subject = recipe_subject(recipe.id)
+    end = store.chain_end(call.memory, subject)
+    head = end.head if end else ChainHead()
+    note = None
+    if because is not None:
+        note = Note(subject, head.n + 1, call.entropy(_SALT_BYTES).hex(), because)
+    entry = next_entry(
+        head,
+        subject=subject,
+        # A recipe that was forgotten and learnt anew goes on where its chain ended.
+        before=before or (end.status if end else ""),
+        after=status or recipe.status,
+        by=by,
+        at=call.now,
+        note=note,
+        effects={"step": step, **facts_of(recipe)},
+    )
+    moved = ChainEnd(subject, head_after(entry), status or recipe.status, rev=end.rev + 1 if end else 1)
+    return [*audited(entry, note), Replace(moved, expected=end.rev) if end else Put(moved)]
+
+
+def committed(store: Store, call: Call, writes: Sequence[Write], beside: int) -> bool:
+    """Whether all was written; False where something moved in between.
+
+    Raises:
+        WriteRefusedError: one of the first ``beside`` writes did not hold.
+    """
+    try:
+        store.transact(call.memory, writes, call.now)
+    except WriteRefusedError as refused:
+        if any(failure.index < beside for failure in refused.failures):
+            raise
+        return False
+    return True
+
+
+def tidy(shelf: Shelf, call: Call, recipe: Recipe, vectors: Sequence[Write]) -> None:
+    """Merge small rows of the recipe's index, where vectors were put."""
+    if vectors and recipe.spaces:
+        shelf.index.tidy(call.memory, recipe.scope_key, recipe.spaces[-1], call.now)
