@@ -35,7 +35,7 @@ from provenloop.domain.errors import AnalyzerError
 from provenloop.domain.grain import Grain, text_of
 from provenloop.domain.merging import merged
 from provenloop.domain.near_duplicates import Item, groups
-from provenloop.domain.proposal import MAX_OPERATIONS, Proposal, TextRef
+from provenloop.domain.proposal import MAX_MERGES, Proposal, TextRef
 from provenloop.domain.recommendation import MAX_EVIDENCE, Argument, Draft, Metric, Summary, Target
 
 
@@ -160,7 +160,7 @@ def _alike(view: NearView, group: Sequence[Grain], threshold: float) -> Draft:
 
 def _merge(kept: Grain, others: Sequence[Grain]) -> Proposal:
     """One transaction has room for so many; those that are left are found again once these are merged."""
-    return Proposal(operations=tuple(step("MERGE", grain, kept) for grain in others[:MAX_OPERATIONS]))
+    return Proposal(operations=tuple(step("MERGE", grain, kept) for grain in others[:MAX_MERGES]))
 
 
 def _cited(kept: Grain, others: Sequence[Grain]) -> tuple[str, ...]:
@@ -169,7 +169,7 @@ def _cited(kept: Grain, others: Sequence[Grain]) -> tuple[str, ...]:
 
 def _gain(kept: Grain, others: Sequence[Grain]) -> Mapping[str, Argument]:
     """What merging does to the kept grain: names of fields that it gains, and of those in which it stays as it is."""
-    outcome = merged(kept, others[:MAX_OPERATIONS])
+    outcome = merged(kept, others[:MAX_MERGES])
     return {
         "stated": kept.stated + outcome.stated,
         "taken": ", ".join(outcome.taken),

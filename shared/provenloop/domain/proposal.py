@@ -15,7 +15,10 @@ from provenloop.domain.canonical import canonical_json
 
 OperationName = Literal["ADD", "SUPERSEDE", "POINT", "FORGET", "MERGE"]
 DESTRUCTIVE_OPERATIONS: frozenset[str] = frozenset({"FORGET"})
+#: An apply and its undo each fit into one transaction, whatever else belongs to it.
 MAX_OPERATIONS = 80
+#: The undo of a merge also gives the kept grain's earlier version back, which takes the room of two.
+MAX_MERGES = MAX_OPERATIONS - 2
 FORGOTTEN_TEXT = "[forgotten]"
 
 

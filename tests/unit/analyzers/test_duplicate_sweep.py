@@ -14,7 +14,7 @@ from provenloop.analyzers.contract import AppliedMark, ClusterView, Examination,
 from provenloop.analyzers.duplicate_sweep import DuplicateSweep
 from provenloop.analyzers.reading import SHOWN_VALUES
 from provenloop.domain.grain import Grain
-from provenloop.domain.proposal import MAX_OPERATIONS, TextRef
+from provenloop.domain.proposal import MAX_MERGES, TextRef
 from provenloop.domain.recommendation import MAX_EVIDENCE, Draft
 from tests.builders import DAY_MS, NOW, make_grain
 from tests.grains import make_note
@@ -163,11 +163,11 @@ def test_the_instant_at_which_one_of_several_spellings_begins_or_ends_is_due() -
 
 
 def test_more_copies_than_one_transaction_holds_are_merged_the_earliest_first_and_the_rest_after_that() -> None:
-    copies = [make_grain("x" + " " * n + "y", at=NOW - 1000 + n) for n in range(1, MAX_OPERATIONS + 12)]
+    copies = [make_grain("x" + " " * n + "y", at=NOW - 1000 + n) for n in range(1, MAX_MERGES + 12)]
     draft = found(*copies)
     assert draft is not None
     gone = merges(draft)
-    assert list(gone) == [grain.address for grain in copies[1 : MAX_OPERATIONS + 1]]
+    assert list(gone) == [grain.address for grain in copies[1 : MAX_MERGES + 1]]
     assert (draft.count, len(draft.evidence)) == (len(copies), MAX_EVIDENCE)
     assert f"object_{SHOWN_VALUES}" in draft.summary.args
     assert f"object_{SHOWN_VALUES + 1}" not in draft.summary.args
