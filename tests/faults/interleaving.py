@@ -45,13 +45,17 @@ class Outcome:
         return self.value
 
 
-class _Actor:
+class Actor:
+    """One actor and where it stands."""
+
     def __init__(self, name: str, work: Callable[[], object], crash_at: int | None, freeze_at: int | None) -> None:
         self.outcome = Outcome(name)
         self.crash_at = crash_at
         self.freeze_at = freeze_at
         self.dying = False
         self.reached = 0
+        #: The call it stands before; None until it has come to the first.
+        self.pending: Call | None = None
         self.home = getcurrent()
         self._work = work
         self.greenlet = greenlet(self._live)
@@ -69,9 +73,10 @@ class _Actor:
         except (Crash, GreenletExit):
             self.outcome.state = "crashed"
 
-    def arrive(self) -> None:
+    def arrive(self, call: Call) -> None:
         """The actor stands before its next call."""
         self.reached += 1
+        self.pending = call
         if self.reached == self.freeze_at:
             self.outcome.state = "frozen"
 
@@ -113,8 +118,8 @@ class Interleaving(ClientHooks):
         self.trace: list[Call] = []
         self._schedule = list(schedule)
         self._max_steps = max_steps
-        self._actors: dict[str, _Actor] = {}
-        self._running: _Actor | None = None
+        self._actors: dict[str, Actor] = {}
+        self._running: Actor | None = None
         self._last = -1
         super().__init__(*clients)
 
@@ -124,7 +129,7 @@ class Interleaving(ClientHooks):
         """Add an actor; ``crash_at`` and ``freeze_at`` are numbers of its calls, from 1, that it does not get to do."""
         if name in self._actors:
             raise ValueError(f"two actors named {name}")
-        self._actors[name] = _Actor(name, work, crash_at, freeze_at)
+        self._actors[name] = Actor(name, work, crash_at, freeze_at)
 
     def run(self) -> dict[str, Outcome]:
         """Step until no actor is ready, and give all outcomes by name."""
@@ -164,7 +169,7 @@ class Interleaving(ClientHooks):
         actor = self._running
         if actor is None or getcurrent() is not actor.greenlet:
             return None
-        actor.arrive()
+        actor.arrive(describe(len(self.trace) + 1, exchange.operation, exchange.params))
         actor.home.switch()
         actor.outcome.calls += 1
         self.trace.append(describe(len(self.trace) + 1, exchange.operation, exchange.params))
@@ -175,14 +180,14 @@ class Interleaving(ClientHooks):
         if actor is not None and actor.dying:
             raise Crash(f"{actor.outcome.name} is dead")
 
-    def _step(self, actor: _Actor) -> None:
+    def _step(self, actor: Actor) -> None:
         self._running = actor
         try:
             actor.go_on()
         finally:
             self._running = None
 
-    def _pick(self, ready: list[_Actor]) -> _Actor:
+    def _pick(self, ready: list[Actor]) -> Actor:
         if self._schedule:
             return ready[self._schedule.pop(0) % len(ready)]
         self._last += 1

@@ -42,6 +42,16 @@ def taught(desk: Desk) -> str:
     return rec
 
 
+def merged(desk: Desk) -> str:
+    """One fact in two spellings, merged."""
+    desk.record(make_fact("tea", relation="likes", tags=("a",)))
+    desk.record(make_fact("Tea", relation="likes", tags=("b",)))
+    desk.run()
+    rec = desk.finding("duplicate_sweep")
+    desk.approve_and_apply(rec)
+    return rec
+
+
 def advised(desk: Desk) -> str:
     """Advice about a skill."""
     desk.record(make_skill(proficiency=0.2, practice_count=9))
@@ -69,6 +79,7 @@ DEEDS: dict[str, tuple[Any, Deed]] = {
     "apply": (approved, lambda desk, rec, key: desk.apply(rec, key=key)),
     "approve and apply": (pending, lambda desk, rec, key: desk.approve_and_apply(rec, key=key)),
     "roll back": (applied, lambda desk, rec, key: desk.roll_back(rec, key=key)),
+    "roll back a merge": (merged, lambda desk, rec, key: desk.roll_back(rec, key=key)),
     "roll back a lesson": (taught, lambda desk, rec, key: desk.roll_back(rec, key=key)),
 }
 

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provenloop.domain.errors import IllegalTransitionError, TargetChangedError
+from provenloop.domain.errors import ConflictError, IllegalTransitionError, TargetChangedError
 from provenloop.domain.events import Event, SupersedeEvent
 from provenloop.domain.grain import Grain
 from provenloop.domain.proposal import Proposal
+from provenloop.services.forget import forget
+from provenloop.services.forget_plan import Wanted
 from tests.builders import Desk, make_calls, make_fact, make_grain
 from tests.faults import Interleaving, Snapshot, assert_unchanged
 from tests.faults.tables import TABLE
@@ -162,6 +164,31 @@ def test_a_statement_between_check_and_undo_is_a_conflict_that_names_it(found: D
     assert isinstance(error, TargetChangedError)
     assert address in error.message
     assert (found.grains()[address].stated, found.recommendation(rec_id).status) == (2, "applied")
+
+
+@pytest.mark.parametrize("reads", [3, 4])
+def test_whoever_rolls_back_while_what_was_merged_is_forgotten_is_told_to_look_again(desk: Desk, reads: int) -> None:
+    desk.record(make_fact("tea", relation="likes", tags=("a",)))
+    desk.record(make_fact("Tea", relation="likes", tags=("b",)))
+    desk.run()
+    rec_id = desk.finding("duplicate_sweep")
+    desk.approve_and_apply(rec_id)
+    [kept] = desk.facts().values()
+    race = Interleaving(desk.client, schedule=[0] * (reads + 1) + [1] * 60)
+    race.actor("undoing", lambda: desk.roll_back(rec_id))
+    race.actor("forgetting", lambda: forget(desk.store, desk.call(), Wanted(kept.address), "asked to"))
+    try:
+        outcomes = race.run()
+    finally:
+        race.remove()
+    assert outcomes["forgetting"].state == "done"
+    error = outcomes["undoing"].error
+    assert error is None or isinstance(error, ConflictError)
+    if error is not None:
+        desk.roll_back(rec_id)
+    assert desk.recommendation(rec_id).status == "rolled_back"
+    assert desk.grains()[kept.address].state == "forgotten"
+    desk.verify()
 
 
 # generated memories

@@ -35,7 +35,14 @@ from provenloop.services.change_set import (
     require_unchanged,
 )
 from provenloop.services.commit_change import Refused, commit_change
-from provenloop.services.decision import Decision, find_recommendation, require_because, require_seen, transition
+from provenloop.services.decision import (
+    Decision,
+    find_recommendation,
+    require_because,
+    require_seen,
+    transition,
+    unless_decided,
+)
 from provenloop.services.erasing import WRITES_AT_ONCE, Erasures, erase, erasures_of
 from provenloop.services.outbox import audited
 from provenloop.services.ports import Failure, Put, Replace, Restate, Store, Write
@@ -163,7 +170,8 @@ def planned(
     """
     proposal = approved.proposal
     key, grains = store.change_context(call.memory, stored, addresses_read(proposal), call.now)
-    require_unchanged(proposal, grains)
+    with unless_decided(store, call, stored):
+        require_unchanged(proposal, grains)
     forgotten = [grains[target] for target in forgotten_by(proposal)]
     with_them = erasures_of(store, call, forgotten, chain=stored.id)
     return Plan(stored, approved, because, require_key(key), dict(grains), with_them, writes)

@@ -7,7 +7,8 @@ change, its audit entry, its note and the answer to a repeated request are one t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from provenloop.domain.errors import (
     NotFoundError,
     SelfApprovalError,
     StaleDecisionError,
+    TargetChangedError,
 )
 from provenloop.domain.lifecycle import Status
 from provenloop.domain.recommendation import ID_CHARS, Recommendation
@@ -135,6 +137,24 @@ def decide(store: Store, call: Call, route: str, build: Callable[[], Decision]) 
         except WriteRefusedError as refused:
             raise lost_race() from refused
     return earlier.reply if earlier.reply is not None else dict(decision.reply)
+
+
+@contextmanager
+def unless_decided(store: Store, call: Call, rec: Recommendation) -> Iterator[None]:
+    """Tells a target that changed from a race that was lost: where the recommendation has moved since it was read, it
+    was a decision about it that changed what is found now.
+
+    Raises:
+        ConflictError: it has moved.
+        TargetChangedError: as the checks inside raise it, where it has not.
+    """
+    try:
+        yield
+    except TargetChangedError as error:
+        stored = store.recommendations(call.memory, [rec.id]).get(rec.id)
+        if stored is None or stored.rev == rec.rev:
+            raise
+        raise lost_race() from error
 
 
 def lost_race() -> ConflictError:

@@ -23,7 +23,14 @@ from provenloop.domain.records import BeforeImage, Due, History, Predecessors, U
 from provenloop.services.blame import evidence_watch, remembered, strikes_before
 from provenloop.services.call import Call
 from provenloop.services.commit_change import Refused, commit_change
-from provenloop.services.decision import Decision, find_recommendation, require_because, transition
+from provenloop.services.decision import (
+    Decision,
+    find_recommendation,
+    lost_race,
+    require_because,
+    transition,
+    unless_decided,
+)
 from provenloop.services.findings import DUE_GROUP, group_ref
 from provenloop.services.outbox import audited
 from provenloop.services.ports import Failure, Put, Remove, Replace, Restate, Store, Write
@@ -102,14 +109,15 @@ def undo_plan(store: Store, call: Call, rec: Recommendation, because: str, *, by
         raise IntegrityError("the inverse of an applied change is missing")
     stored_key, grains = store.change_context(call.memory, rec, [image.address for image in undo.images], call.now)
     key = require_key(stored_key)
-    _require_unchanged(undo, grains)
+    with unless_decided(store, call, rec):
+        _require_unchanged(undo, grains)
     is_proposed = by_hand and key.regressed_id == rec.id
     revert = open_revert(store, call.memory, rec.id) if is_proposed else None
     until = call.now + cooldown_ms(strikes_before(key, rec))
     due = _due(call, rec, until, review=is_proposed and revert is None)
     present = store.due_present(call.memory, due)
     fresh = tuple(row for row in due if row not in present)
-    return Plan(rec, because, key, undo, dict(grains), _histories(store, call, undo), fresh, until, revert)
+    return Plan(rec, because, key, undo, dict(grains), _histories(store, call, undo, grains), fresh, until, revert)
 
 
 def _require_unchanged(undo: Undo, grains: Mapping[str, Grain]) -> None:
@@ -118,19 +126,32 @@ def _require_unchanged(undo: Undo, grains: Mapping[str, Grain]) -> None:
         raise TargetChangedError(f"changed since it was applied: {', '.join(later)}")
 
 
-def _histories(store: Store, call: Call, undo: Undo) -> Mapping[str, Grain]:
-    """The earlier versions that are to come back."""
+def _histories(store: Store, call: Call, undo: Undo, grains: Mapping[str, Grain]) -> Mapping[str, Grain]:
+    """The earlier versions that are to come back; of a grain that is gone none is."""
+    wanted = {image.address: image.history_rev for image in undo.images if not _is_gone(grains.get(image.address))}
     rows = {
-        image.address: store.history_row(call.memory, image.address, image.history_rev)
-        for image in undo.images
-        if image.history_rev is not None
+        address: store.history_row(call.memory, address, history_rev)
+        for address, history_rev in wanted.items()
+        if history_rev is not None
     }
+    missing = [address for address, grain in rows.items() if grain is None]
+    if missing:
+        # Undone by somebody else, or forgotten, since the grains were read.
+        now = store.grains(call.memory, missing, call.now)
+        if any(now.get(address) != grains[address] for address in missing):
+            raise lost_race()
+        raise IntegrityError("the earlier version of a grain is missing")
     return {address: grain for address, grain in rows.items() if grain is not None}
+
+
+def _is_gone(grain: Grain | None) -> bool:
+    """Whether there is nothing to undo any more."""
+    return grain is None or grain.state == "forgotten"
 
 
 def _changed_since(image: BeforeImage, grain: Grain | None) -> bool:
     """Whether somebody wrote to the grain after the apply. Gone and forgotten grains count as undone."""
-    if grain is None or grain.state == "forgotten":
+    if grain is None or _is_gone(grain):
         return False
     created = image.gained is None and (image.before is None or image.history_rev is not None)
     return grain.head_rev != image.left_rev or (created and grain.stated != image.left_stated)
@@ -140,15 +161,13 @@ def _inverse(plan: Plan) -> Restored:
     result = Restored()
     for image in plan.undo.images:
         grain = plan.grains.get(image.address)
-        if grain is None or grain.state == "forgotten":
+        if grain is None or _is_gone(grain):
             result.already.append(image.address)
         elif image.before is None:
             result.writes.append(Remove(grain, expected=image.left_rev, stated=image.left_stated))
             _note(result, grain, "remove", result.removed)
         elif image.history_rev is not None:
-            earlier = plan.histories.get(image.address)
-            if earlier is None:
-                raise IntegrityError("the earlier version of a grain is missing")
+            earlier = plan.histories[image.address]
             result.writes += [_back_to(earlier, grain, image), Remove(History(earlier))]
             _note(result, earlier, "restore", result.restored)
         else:
@@ -257,12 +276,12 @@ def _resolved(store: Store, call: Call, revert: Recommendation, key: FindingKey)
 
 
 def judge_undo(failures: Sequence[Failure]) -> Refused:
-    """A grain that moved between our check and our write is a conflict that names it; all else is a lost race."""
+    """A grain that alone moved between our check and our write is a conflict that names it; all else is a lost race."""
     changed = [
         failure.write.entity.address
         for failure in failures
         if not isinstance(failure.write, Restate) and isinstance(failure.write.entity, Grain)
     ]
-    if changed:
-        raise TargetChangedError(f"changed since it was applied: {', '.join(sorted(changed))}")
-    return "lost"
+    if len(changed) < len(failures):
+        return "lost"
+    raise TargetChangedError(f"changed since it was applied: {', '.join(sorted(changed))}")
