@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,6 +28,7 @@ PATH = {
     "subject": "s",
     "id": "aaaa",
     "run": "r",
+    "job": "0" * 32,
     "action": "arm",
 }
 DECISIONS = ("approve", "reject", "acknowledge", "wake", "apply", "approve_and_apply", "roll_back")
@@ -45,6 +48,11 @@ UNAUTHENTICATED = (401, "PVL-E025")
 DENIED = (403, "PVL-E022")
 
 
+VARIABLE = re.compile(r"\{(\w+)\+?\}")
+#: Path variables that name no single thing of a memory, but a place in it that may be empty.
+PLACES = {"memory", "namespace", "subject", "action"}
+
+
 def attempt(api: Api, known: Operation, token: str | None) -> HttpResponse:
     return api.call(known.name, PATH, BODIES.get(known.name), token=token, query=QUERIES.get(known.name))
 
@@ -56,6 +64,19 @@ def refusals(api: Api, operations: Iterable[Operation], token: str | None) -> di
 
 def all_as(operations: Iterable[Operation], refusal: tuple[int, str]) -> dict[str, tuple[int, str]]:
     return {known.name: refusal for known in operations}
+
+
+def test_these_tests_can_ask_for_every_operation_there_is() -> None:
+    """Whatever is added to the table is walked by the tests below, and fails here until it can be."""
+    for known in PROTECTED:
+        assert set(VARIABLE.findall(known.path)) <= PATH.keys(), known.name
+        body = BODIES.get(known.name)
+        assert known.body is None or known.body_optional or body is not None, known.name
+        if body is not None:
+            assert known.body is not None
+            known.body.model_validate_json(json.dumps(body))
+        if known.query is not None:
+            known.query.model_validate_json(json.dumps(QUERIES.get(known.name, {})))
 
 
 @pytest.mark.parametrize("token", [None, "", "wrong", "pvl_wrong", "wrong@default", f"{ADMIN}x", f"{ADMIN}@No.Such"])
@@ -150,6 +171,26 @@ def test_a_memory_of_another_tenant_is_not_there(api: Api) -> None:
     others = [known for known in OF_A_MEMORY if known.name != "create_memory"]
     for token in (f"{ADMIN}@other", minted):
         assert refusals(api, others, token) == all_as(others, (404, "PVL-E040"))
+    assert api.stack.items() == before
+
+
+def test_what_is_of_one_memory_is_not_found_in_another_of_the_same_tenant(api: Api) -> None:
+    """Also by a token that may use both: an id means something in its own memory only."""
+    found = api.find()
+    run = api.done("run_pass", body={})["run"]
+    evidence = api.done("show_recommendation", {"memory": "support", "id": found[0]["id"]})["evidence"]
+    api.done("create_memory", {"memory": "other"})
+    token = api.mint("of-the-other", "admin", kind="human", memories="other")
+    theirs = {**PATH, "memory": "other", "id": found[0]["id"], "run": run, "address": evidence[0]["address"]}
+    of_one = [known for known in OF_A_MEMORY if set(VARIABLE.findall(known.path)) - PLACES]
+    assert len(of_one) > 10
+    before = api.stack.items()
+    for asking in (token, ADMIN):
+        refused = {
+            known.name: api.refused(api.call(known.name, theirs, BODIES.get(known.name), token=asking))
+            for known in of_one
+        }
+        assert refused == all_as(of_one, (404, "PVL-E040"))
     assert api.stack.items() == before
 
 

@@ -48,6 +48,18 @@ def test_the_series_tells_each_horizon_and_the_verdict_of_the_longest_that_tells
     assert counts(found, "tool_failure") == {"proposed": 1, "approved": 1, "applied": 1, "held": 1}
 
 
+@pytest.mark.parametrize("later_ms", [0, 1])
+def test_what_was_applied_last_comes_first_and_of_one_instant_the_lower_id(found: Desk, later_ms: int) -> None:
+    low, high = sorted(row["id"] for row in found.queue())
+    earlier, later = (high, low) if later_ms == 0 else (low, high)
+    found.approve_and_apply(earlier)
+    found.now += later_ms - 1
+    found.approve_and_apply(later)
+    shown = [row["id"] for row in report(found)["recommendations"]]
+    assert shown == [later, earlier] == ([low, high] if later_ms == 0 else [high, low])
+    assert [row["id"] for row in report(found)["recommendations"]] == shown
+
+
 def test_a_revert_and_an_undo_by_hand_are_counted_apart(found: Desk) -> None:
     conflict = found.finding("contradiction_sweep")
     found.approve_and_apply(conflict)
