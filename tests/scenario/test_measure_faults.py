@@ -11,6 +11,7 @@ from typing import Any
 from provenloop.adapters.dynamodb import keys, table
 from provenloop.adapters.dynamodb.items import entity_of
 from provenloop.adapters.dynamodb.store import DynamoStore
+from provenloop.domain.bus_events import BusEvent
 from provenloop.domain.checkpoint import Checkpoint, Regression, Watch
 from provenloop.domain.errors import BusyError, ConflictError, UnavailableError
 from provenloop.domain.recommendation import FindingKey
@@ -48,10 +49,12 @@ def seen(desk: Desk) -> dict[str, Any]:
     with unobserved():
         rows = [entity_of(row) for row in table.query(keys.partition(desk.memory, "LOOP"))]
         recs = sorted(desk.store.all_recommendations(desk.memory), key=lambda rec: rec.id)
+        waiting = [entity_of(row) for row in table.query(keys.partition(desk.memory, "OUTBOX"))]
     return {
         "checkpoints": sorted(
             (c.recommendation, c.horizon_ms, c.verdict, *c.whole, c.rev) for c in rows if isinstance(c, Checkpoint)
         ),
+        "told": sorted((e.detail["recommendation"], e.detail["n"], e.kind) for e in waiting if isinstance(e, BusEvent)),
         "watches": sorted((w.recommendation, str(w.calls), str(w.errors)) for w in rows if isinstance(w, Watch)),
         "regressions": sorted(r.recommendation for r in rows if isinstance(r, Regression)),
         "keys": sorted((k.dedup_key, k.strikes, k.open_id or "") for k in rows if isinstance(k, FindingKey)),
@@ -137,6 +140,7 @@ def test_a_fault_at_any_call_of_a_measuring_pass_measures_and_proposes_once(stor
     expected = settled(made.desk)
     assert [verdict for _, _, verdict, *_ in expected["checkpoints"] if verdict] == ["regressed", "regressed"]
     assert sorted(strikes for _, strikes, _ in expected["keys"]) == [0, 0, 1, 1]
+    assert [kind for *_, kind in expected["told"]].count("OutcomeMeasured") == 2
     for nth, kind in plans(operations):
         strike(made, made.again().run, Fault(kind, nth))
         assert settled(made.desk) == expected, (nth, kind)
