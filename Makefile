@@ -12,6 +12,8 @@ COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
 # In the Lambda runtime already: botocore and what only botocore needs (layers/dependencies/requirements.in says why).
 RUNTIME_HAS := $(foreach package,botocore python-dateutil six urllib3,--no-emit-package $(package))
+# In layers/dependencies already, which every function has.
+DEPENDENCIES_HAVE := $(foreach package,annotated-types pydantic pydantic-core typing-extensions typing-inspection,--no-emit-package $(package))
 # SAM builds with the interpreter that the Runtime parameter names, found on PATH.
 BUILD_PYTHON = $(shell PYTHON='$(PYTHON)' .ci/find-python)
 RUNTIME = $(shell $(BUILD_PYTHON) -c 'import sys; print("python3.%d" % sys.version_info[1])')
@@ -86,6 +88,7 @@ lock: .venv-lock/.requirements ## Write the pinned files anew (UPGRADE=1 takes n
 	$(COMPILE) .ci/requirements-dev.in -o .ci/requirements-dev.txt
 	$(COMPILE) -c .ci/requirements-dev.txt $(RUNTIME_HAS) layers/dependencies/requirements.in -o layers/dependencies/requirements.txt
 	$(COMPILE) --no-deps layers/embedder/requirements.in -o layers/embedder/requirements.txt
+	$(COMPILE) -c .ci/requirements-dev.txt $(DEPENDENCIES_HAVE) layers/models/requirements.in -o layers/models/requirements.txt
 	$(COMPILE) .ci/requirements-sam.in -o .ci/requirements-sam.txt
 	$(COMPILE) .ci/requirements-ministack.in -o .ci/requirements-ministack.txt
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.functions.requests import ROOT
 
-FUNCTIONS = ["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs", "anchor", "lessons"]
+FUNCTIONS = ["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs", "anchor", "lessons", "distil"]
 HEAVY = [
     "anthropic",
     "boto3",
@@ -51,6 +51,6 @@ def test_a_function_loads_only_its_own_handlers() -> None:
     assert handlers == {"provenloop.entry.handlers.ingest"}
 
 
-@pytest.mark.parametrize("name", ["dispatch", "anchor"])
+@pytest.mark.parametrize("name", ["dispatch", "anchor", "distil"])
 def test_what_answers_no_requests_needs_no_models(name: str) -> None:
     assert "pydantic" not in loaded(name)

@@ -18,6 +18,7 @@ LOGICAL_IDS = {
     "apply": "ApplyFunction",
     "dispatch": "DispatchFunction",
     "jobs": "JobsFunction",
+    "distil": "DistilFunction",
     "anchor": "AnchorFunction",
     "approval": "ApprovalFunction",
     "lessons": "LessonsFunction",
@@ -66,6 +67,7 @@ WITHOUT_HTTP = {
     "approval.open",
     "approval.proposed",
     "dispatch.tick",
+    "distil.queue",
     "jobs.queue",
 }
 

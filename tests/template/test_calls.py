@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
+import boto3
 import pytest
 
 from provenloop.adapters.dynamodb import table
 from provenloop.adapters.event_bus import EventBridgeBus
 from provenloop.adapters.step_functions import StepFunctionsReviews
+from provenloop.domain.names import MemoryId
+from provenloop.domain.recipe import RecipeScope
 from provenloop.entry.local.stack import LocalStack
+from provenloop.entry.wiring import wiring
+from provenloop.recipes.distillation import SCHEMA_VERSION
+from provenloop.services.distil_recipe import Wanted, begin_distillation
+from tests.builders import make_call, make_principal
 from tests.faults.hooks import ClientHooks
+from tests.model_server import model_server, says
 from tests.scenario.sixty_second_proof import ERROR, RELATION, SUBJECT, TOOL, sixty_second_proof
 from tests.template.leading_keys import leading_keys, transaction_parts
 from tests.template.reading import FUNCTIONS, ROOT, TEMPLATE
@@ -30,6 +39,8 @@ if TYPE_CHECKING:
 
     from tests.faults.hooks import Exchange
 
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
 ADMIN = "token-of-the-administrator"
 NOW_MS = 1_800_000_000_000
 SLOT_MS = 5 * 60_000
@@ -37,6 +48,16 @@ DAY_MS = 86_400_000
 POLICY = {
     "auto_apply_enabled": True,
     "auto_apply": [{"analyzer": "loop.duplicate_sweep", "targets": ["memory"], "max_severity": "low"}],
+}
+MODEL_KEY = "arn:aws:secretsmanager:us-east-1:123456789012:secret:model-key"
+TAUGHT = {
+    "schema_version": SCHEMA_VERSION,
+    "category": "delays",
+    "problem": "a delay",
+    "positive_response": "Because of the rain.",
+    "principles": [],
+    "confidence": 0.9,
+    "safety_concern": False,
 }
 FOLDERS = {TEMPLATE.ref(function.logical_id): folder for folder, function in FUNCTIONS.items()}
 
@@ -71,9 +92,20 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[frozenset[Author
     """Everything the functions asked of the table while the whole system was used once."""
     policy = tmp_path_factory.mktemp("host") / "policy.json"
     policy.write_text(json.dumps(POLICY), encoding="utf-8")
-    with LocalStack(ROOT, dev_token=ADMIN, now_ms=NOW_MS, policy_file=policy) as stack:
+    with (
+        model_server() as models,
+        LocalStack(
+            ROOT,
+            dev_token=ADMIN,
+            now_ms=NOW_MS,
+            policy_file=policy,
+            parameters={"ModelUrl": models.url, "ModelKeySecretArn": MODEL_KEY},
+        ) as stack,
+    ):
         # The first request makes the client that the functions share.
         stack.client_as(ADMIN).get("/v1/memories").raise_for_status()
+        models.plays(says(TAUGHT))
+        _begin_distilling(stack)
         with Recorder(table.connection().client) as recorder:
             _use_everything(stack)
         yield frozenset(recorder.found)
@@ -117,6 +149,19 @@ def _use_everything(stack: LocalStack) -> None:
         _work(runner)
     with stack.client_as(ADMIN) as admin:
         _hand_out(stack, admin)
+
+
+def _begin_distilling(stack: LocalStack) -> None:
+    """What the next tick distils."""
+    boto3.client("secretsmanager", region_name="us-east-1").create_secret(Name="model-key", SecretString="sk-ant-key")
+    memory = MemoryId("default", "distilled")
+    with stack.client_as(ADMIN) as admin:
+        _ok(admin.put(f"/v1/memories/{memory.name}", json={}))
+    call = make_call(replace(make_principal(), tenant=memory.tenant), memory=memory, now=NOW_MS)
+    envelope = {"problem": "Why is it late?", "final_message": "It rains.", "signals": ["thumbs_up"]}
+    wanted = Wanted(envelope, RecipeScope(agent="support"))
+    current = wiring()
+    begin_distillation(current.store, current.distillations, call, wanted, has_model=True)
 
 
 def _review(stack: LocalStack, admin: httpx.Client) -> None:

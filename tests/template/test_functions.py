@@ -42,9 +42,14 @@ def test_the_handler_that_the_template_names_exists(folder: str) -> None:
     assert callable(getattr(app, name))
 
 
+#: Layers of some functions, beside those that all have.
+FURTHER_LAYERS = {"distil": ["EmbedderLayer", "ModelsLayer"]}
+
+
 @each_function
-def test_a_function_has_both_layers_and_the_runtime_they_are_built_for(folder: str) -> None:
-    assert FUNCTIONS[folder].raw["Layers"] == [{"Ref": "DependenciesLayer"}, {"Ref": "SharedLayer"}]
+def test_a_function_has_the_layers_it_needs_and_the_runtime_they_are_built_for(folder: str) -> None:
+    named = ["DependenciesLayer", "SharedLayer", *FURTHER_LAYERS.get(folder, [])]
+    assert FUNCTIONS[folder].raw["Layers"] == [{"Ref": name} for name in named]
     assert FUNCTIONS[folder].raw["Runtime"] == {"Ref": "Runtime"}
 
 
@@ -54,6 +59,7 @@ def test_the_layers_are_built_for_the_runtime_from_the_dependencies_and_the_pack
     assert {name: layer.need("ContentUri").rstrip("/") for name, layer in layers.items()} == {
         "DependenciesLayer": "layers/dependencies",
         "EmbedderLayer": "layers/embedder",
+        "ModelsLayer": "layers/models",
         "SharedLayer": "shared",
     }
     for name, layer in layers.items():
@@ -84,7 +90,7 @@ def test_a_function_is_traced_and_has_limits(folder: str) -> None:
 def test_functions_that_only_answer_http_end_before_the_gateway_hangs_up() -> None:
     queued = {folder for folder, _ in (*triggers("SQS"), *triggers("Schedule"))}
 
-    assert queued == {"analyze", "dispatch", "jobs", "anchor"}
+    assert queued == {"analyze", "dispatch", "jobs", "anchor", "distil"}
     for folder in FUNCTIONS.keys() - queued:
         assert FUNCTIONS[folder].need("Timeout") < HTTP_LIMIT_S
 

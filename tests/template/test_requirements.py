@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 LAYER = ROOT / "layers/dependencies/requirements.txt"
+MODELS = ROOT / "layers/models/requirements.txt"
 EMBEDDER = ROOT / "layers/embedder/requirements.txt"
 DEV = ROOT / ".ci/requirements-dev.txt"
-PINNED = [LAYER, EMBEDDER, *sorted((ROOT / ".ci").glob("requirements-*.txt"))]
+PINNED = [LAYER, MODELS, EMBEDDER, *sorted((ROOT / ".ci").glob("requirements-*.txt"))]
 
 #: In the Lambda runtime: botocore and what botocore brings along.
 RUNTIME = {"boto3", "botocore", "python-dateutil", "six", "urllib3"}
@@ -55,6 +56,15 @@ def test_the_layer_ships_the_versions_that_the_tests_run_with() -> None:
     layer, dev = pins(LAYER), pins(DEV)
     assert layer
     assert layer == {name: dev.get(name) for name in layer}
+
+
+def test_the_layer_of_models_adds_what_is_not_in_the_first_at_the_versions_that_the_tests_run_with() -> None:
+    layer, first, dev = pins(MODELS), pins(LAYER), pins(DEV)
+    assert "anthropic" in layer
+    assert layer == {name: dev.get(name) for name in layer}
+    assert not layer.keys() & (first.keys() | RUNTIME)
+    missing = {need for package in layer for need in needs(package)} - layer.keys()
+    assert missing <= first.keys() | RUNTIME
 
 
 def test_the_layer_lacks_only_what_the_runtime_brings() -> None:

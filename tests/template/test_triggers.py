@@ -81,13 +81,14 @@ def test_passes_and_jobs_are_queued_for_functions_that_report_each_failure_alone
     assert {folder: queue_of(each["Queue"]).logical_id for folder, each in found.items()} == {
         "analyze": "PassQueue",
         "jobs": "JobQueue",
+        "distil": "DistilQueue",
     }
     for properties in found.values():
         assert properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
         assert 1 <= properties["BatchSize"] <= 10
 
 
-@pytest.mark.parametrize(("name", "is_fifo"), [("Pass", True), ("Job", False)])
+@pytest.mark.parametrize(("name", "is_fifo"), [("Pass", True), ("Job", False), ("Distil", False)])
 def test_what_keeps_failing_ends_in_a_queue_of_the_same_order(name: str, is_fifo: bool) -> None:
     found = {queue.logical_id: queue for queue in queues(TEMPLATE)}
     source, target = found[f"{name}Queue"], found[f"{name}DeadLetterQueue"]

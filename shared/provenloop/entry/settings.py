@@ -28,6 +28,10 @@ OIDC_CLAIMS = "PROVENLOOP_OIDC_CLAIMS"
 REVIEW_WORKFLOW = "PROVENLOOP_REVIEW_WORKFLOW"
 NOTICE_TOPIC = "PROVENLOOP_NOTICE_TOPIC"
 CONSOLE_URL = "PROVENLOOP_CONSOLE_URL"
+DISTIL_QUEUE_URL = "PROVENLOOP_DISTIL_QUEUE_URL"
+DISTIL_MODEL = "PROVENLOOP_DISTIL_MODEL"
+MODEL_URL = "PROVENLOOP_MODEL_URL"
+MODEL_KEY_SECRET = "PROVENLOOP_MODEL_KEY_SECRET"
 NOW = "PROVENLOOP_NOW"
 DEV_TOKEN = "PROVENLOOP_DEV_TOKEN"
 POLICY_PARAMETER = "POLICY_PARAMETER"
@@ -49,6 +53,10 @@ TEMPLATE_VARIABLES: tuple[str, ...] = (
     REVIEW_WORKFLOW,
     NOTICE_TOPIC,
     CONSOLE_URL,
+    DISTIL_QUEUE_URL,
+    DISTIL_MODEL,
+    MODEL_URL,
+    MODEL_KEY_SECRET,
     "POWERTOOLS_SERVICE_NAME",
     "POWERTOOLS_METRICS_NAMESPACE",
     "POWERTOOLS_LOG_LEVEL",
@@ -127,6 +135,26 @@ class Settings:
     def console_url(self) -> str | None:
         """Address of the console that notices lead to; None where none is known."""
         return self.values.get(CONSOLE_URL) or None
+
+    @property
+    def distil_queue_url(self) -> str:
+        """URL of the queue that distillations go on from."""
+        return self._need(DISTIL_QUEUE_URL)
+
+    @property
+    def distil_model(self) -> str:
+        """The model that distils."""
+        return self._need(DISTIL_MODEL)
+
+    @property
+    def model_url(self) -> str:
+        """Where models are asked."""
+        return self._need(MODEL_URL)
+
+    @property
+    def model_key_secret(self) -> str | None:
+        """ARN of the secret that holds the key of the models; None where they are off."""
+        return self.values.get(MODEL_KEY_SECRET) or None
 
     @property
     def dev_token(self) -> str | None:

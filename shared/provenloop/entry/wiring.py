@@ -26,6 +26,7 @@ from provenloop.entry.settings import Settings, read_settings
 from provenloop.services.anchor_port import AnchorBucket, MemoryIndex, Signer
 from provenloop.services.bus_port import EventBus, Outbox
 from provenloop.services.job_port import JobQueue
+from provenloop.services.model_port import ModelAccess, ModelKey, ModelProvider
 from provenloop.services.ports import Entropy, PassQueue, PolicySource, Store, TokenStore, WakeIndex, Write
 from provenloop.services.publish import Publisher
 from provenloop.services.review_port import Notices, ReviewWorkflow, Untolds
@@ -33,6 +34,8 @@ from provenloop.services.waiting import Teller
 
 if TYPE_CHECKING:
     from provenloop.adapters.oidc.issuer import OidcIssuer
+    from provenloop.services.carry_out_distillation import Distiller
+    from provenloop.services.recipe_shelf import Shelf
 
 _FIRST_PAUSE_S = 0.025
 _LONGEST_PAUSE_S = 0.8
@@ -161,6 +164,48 @@ class Wiring:
         from provenloop.adapters.sqs import SqsJobQueue
 
         return SqsJobQueue(self.settings.job_queue_url)
+
+    @cached_property
+    def distillations(self) -> JobQueue:
+        """Where distillations go on from."""
+        from provenloop.adapters.sqs import SqsJobQueue
+
+        return SqsJobQueue(self.settings.distil_queue_url)
+
+    @cached_property
+    def model_provider(self) -> ModelProvider:
+        """Where models are asked."""
+        from provenloop.adapters.anthropic_model import AnthropicModel
+
+        return AnthropicModel(self.settings.model_url)
+
+    @cached_property
+    def model_key(self) -> ModelKey:
+        """The key of the installation."""
+        from provenloop.adapters.model_key import SecretModelKey
+
+        return SecretModelKey(self.settings.model_key_secret)
+
+    @cached_property
+    def shelf(self) -> Shelf:
+        """Where recipes are kept."""
+        from provenloop.adapters.dynamodb.packed_vectors import PackedVectorIndex
+        from provenloop.adapters.wordllama_embedder import WordllamaEmbedder
+        from provenloop.services.recipe_shelf import Shelf
+
+        return Shelf(self.store, PackedVectorIndex(pause=self._pause), WordllamaEmbedder())
+
+    def distiller(self, own_key: str | None = None) -> Distiller:
+        """What carries distillations out."""
+        from provenloop.services.carry_out_distillation import Distiller, DistilSettings
+        from provenloop.services.keep_distilled import ShelfKeeper
+
+        settings = DistilSettings(self.settings.distil_model)
+        return Distiller(self.store, self.models(own_key), ShelfKeeper(self.shelf), settings)
+
+    def models(self, own_key: str | None = None) -> ModelAccess:
+        """Models for one request, with the caller's own key where it brought one."""
+        return ModelAccess(self.model_provider, self.model_key, own_key)
 
     @cached_property
     def reviews(self) -> ReviewWorkflow:

@@ -16,9 +16,10 @@ from provenloop.domain.distillation import (
     row_of_call,
     row_of_skip,
 )
-from provenloop.domain.errors import BusyError, IntegrityError, LoopError, NotFoundError, UnavailableError
+from provenloop.domain.errors import BusyError, IntegrityError, LoopError, UnavailableError
 from provenloop.domain.instants import MINUTE_MS
 from provenloop.domain.ledger import SAVE_FAILED, LedgerRow, SkipReason
+from provenloop.domain.names import MemoryId
 from provenloop.domain.secrets import redact_json
 from provenloop.recipes.distillation import (
     DEFAULT_MODEL,
@@ -34,12 +35,13 @@ from provenloop.recipes.distillation import (
 from provenloop.services.call import Call
 from provenloop.services.decision import lost_race
 from provenloop.services.distil_port import Draft, RecipeKeeper
+from provenloop.services.distil_recipe import learner, unknown_job
 from provenloop.services.model_port import ModelAccess, ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
-from provenloop.services.ports import Put, Remove, Replace, Store, Write, WriteRefusedError
+from provenloop.services.ports import Entropy, Put, Remove, Replace, Store, Write, WriteRefusedError
 
 #: No function that asks lives longer: who asked so long ago and stored no answer has ended.
 ASKING_MS = 5 * MINUTE_MS
-QUEUED_TIMEOUT_MS = 120_000
+QUEUED_TIMEOUT_MS = 90_000
 #: With the import of the SDK and what is stored before and after, a request of 25 s.
 WAITING_TIMEOUT_MS = 20_000
 _MAX_ANSWER_BYTES = 250_000
@@ -56,6 +58,17 @@ class DistilSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Delivery:
+    """One message of the queue, delivered at ``now`` (epoch ms)."""
+
+    memory: MemoryId
+    job: str
+    message_id: str
+    now: int
+    entropy: Entropy
+
+
+@dataclass(frozen=True, slots=True)
 class Distiller:
     """What carries distillations out, and with what."""
 
@@ -64,6 +77,25 @@ class Distiller:
     keep: RecipeKeeper
     settings: DistilSettings = DistilSettings()
 
+    def deliver(self, delivery: Delivery) -> Distillation:
+        """Go on with the distillation of a message, as who asked for it.
+
+        Raises:
+            NotFoundError, LoopError: as :meth:`carry_out`.
+        """
+        job = self.store.distillation(delivery.memory, delivery.job)
+        if job is None:
+            raise unknown_job()
+        call = Call(
+            principal=learner(job, delivery.memory),
+            memory=delivery.memory,
+            now=delivery.now,
+            request_id=delivery.message_id,
+            idempotency_key=None,
+            entropy=delivery.entropy,
+        )
+        return self._go_on(call, job)
+
     def carry_out(self, call: Call, job_id: str) -> Distillation:
         """Go on with a distillation until it is over.
 
@@ -71,7 +103,9 @@ class Distiller:
             NotFoundError: there is none, or not yet.
             LoopError: an outside reason, or somebody else is at it; going on later helps.
         """
-        job = self._job(call, job_id)
+        return self._go_on(call, self._job(call, job_id))
+
+    def _go_on(self, call: Call, job: Distillation) -> Distillation:
         if job.status == "waiting":
             job = self._ask(call, job)
         elif job.status == "asked":
@@ -81,7 +115,7 @@ class Distiller:
     def _job(self, call: Call, job_id: str) -> Distillation:
         job = self.store.distillation(call.memory, job_id)
         if job is None:
-            raise NotFoundError("no such job", field="job")
+            raise unknown_job()
         return job
 
     def _ask(self, call: Call, job: Distillation) -> Distillation:

@@ -86,8 +86,13 @@ def show_distillation(store: Store, call: Call, job_id: str) -> dict[str, Any]:
     call.require("write")
     job = store.distillation(call.memory, job_id)
     if job is None:
-        raise NotFoundError("no such job", field="job")
+        raise unknown_job()
     return told(job)
+
+
+def unknown_job() -> NotFoundError:
+    """The error for a distillation that was never begun."""
+    return NotFoundError("no such job", field="job")
 
 
 def told(job: Distillation) -> dict[str, Any]:

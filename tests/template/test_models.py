@@ -1,0 +1,42 @@
+"""The key of the models: read by the functions that ask them, where one is named, and by no other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from provenloop.entry.local.template import Template
+from tests.template.reading import DOCUMENT, FUNCTIONS, ROOT, TEMPLATE
+
+KEY = "arn:aws:secretsmanager:us-east-1:123456789012:secret:model-key-AbCdEf"
+ASKING = {"distil"}
+
+
+def readers(template: Template) -> dict[str, list[Any]]:
+    """The statements that let a function read a secret other than the bootstrap token, by folder."""
+    found = {}
+    bootstrap = template.attribute("BootstrapSecret", "Id")
+    for folder, function in FUNCTIONS.items():
+        [policy] = template.resources[function.logical_id].need("Policies")
+        secrets = [each for each in policy["Statement"] if each["Action"] == "secretsmanager:GetSecretValue"]
+        others = [each["Resource"] for each in secrets if each["Resource"] != bootstrap]
+        if others:
+            found[folder] = others
+    return found
+
+
+def test_only_functions_that_ask_models_may_read_their_key_and_only_where_there_is_one() -> None:
+    assert readers(Template(DOCUMENT, folder=ROOT, parameters={"ModelKeySecretArn": KEY})) == {
+        key: [KEY] for key in ASKING
+    }
+    assert readers(TEMPLATE) == {}
+
+
+def test_the_functions_that_ask_models_are_those_with_the_layer_of_models() -> None:
+    assert {folder for folder, each in FUNCTIONS.items() if {"Ref": "ModelsLayer"} in each.raw["Layers"]} == ASKING
+
+
+def test_models_are_asked_at_their_providers_address_unless_another_is_named() -> None:
+    variables = FUNCTIONS["distil"].need("Environment")["Variables"]
+    assert variables["PROVENLOOP_MODEL_URL"] == "https://api.anthropic.com"
+    assert variables["PROVENLOOP_DISTIL_MODEL"] == "claude-opus-5-5"
+    assert variables["PROVENLOOP_MODEL_KEY_SECRET"] == ""
