@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -11,10 +12,12 @@ from provenloop.domain.errors import (
     IllegalTransitionError,
     InvalidInputError,
     ScopeDeniedError,
+    StaleDecisionError,
 )
 from provenloop.domain.events import SupersedeEvent
 from provenloop.services import roll_back
 from tests.builders import DAY_MS, MINUTE_MS, NOW, Desk, grain_of, make_calls, make_fact, make_principal, make_skill
+from tests.faults import assert_unchanged
 from tests.scenario.reported.steps import apply_only, families, found_by_pass, live_facts, recalled
 from tests.scenario.world import quietly
 
@@ -161,3 +164,19 @@ def test_a_fork_is_merged_into_a_fact_that_stays_a_fact_of_its_namespace(desk: D
     apply_only(desk)
     [kept] = desk.facts().values()
     assert (kept.kind, kept.namespace, kept.body["object"]) == ("fact", "team", "coffee")
+
+
+@pytest.mark.parametrize("is_stored", ["another", "none"])
+def test_a_proposal_that_is_not_the_one_that_was_approved_is_not_applied(desk: Desk, is_stored: str) -> None:
+    """However that came about: what is applied is what somebody saw."""
+    rec_id = two_cities(desk)
+    desk.approve(rec_id)
+    approved = desk.recommendation(rec_id)
+    assert approved.approval is not None
+    other = replace(approved.approval, digest="0" * 64) if is_stored == "another" else None
+    desk.plant(replace(approved, approval=other))
+    before = desk.snapshot()
+    with pytest.raises(StaleDecisionError):
+        desk.apply(rec_id)
+    assert_unchanged(before, desk.snapshot())
+    assert desk.reject(rec_id)["status"] == "rejected"
