@@ -75,11 +75,12 @@ def report_lesson(store: Store, call: Call, line: Line) -> dict[str, Any]:
         TooLargeError: a detail of over 200 KB, or no room under ``max_lessons_bytes``.
     """
     call.require("write")
+    kept = checked(line)
     try:
         in_force = settings_in_force(store, call.memory)
         if not in_force.settings.takes_reports:
             return {"ok": False, "reason": DISABLED}
-        return _saved(store, call, checked(line), in_force)
+        return _saved(store, call, kept, in_force)
     except UnavailableError:
         return {"ok": False, "reason": NOT_PERSISTED}
     except IntegrityError:
