@@ -50,6 +50,10 @@ precision: .venv/.package ## Precision and recall on labelled cases, of ANALYZER
 look-alikes: .venv/.package ## How well the guards tell apart the labelled pairs of PAIRS
 	@.venv/bin/python -m provenloop.entry.measure_look_alikes $(PAIRS)
 
+.PHONY: recipes-bench
+recipes-bench: .venv/.package ## What the recipe ladder makes of labelled requests, or of the pairs of PAIRS
+	@.venv/bin/python -m tests.recipes_bench $(if $(PAIRS),"$(PAIRS)")
+
 .PHONY: signatures
 signatures: .venv/.package ## How well error signatures group the labelled lines in the CSV files of DATA
 	@.venv/bin/python -m provenloop.entry.measure_signatures $(if $(DATA),"$(DATA)")

@@ -142,6 +142,7 @@ can could may might
 #: Short words that turn what is asked: one of them more is never a mere word more.
 TURNS = """
 from by without about against except until unless only all any every each none no not never both either neither most
+why who whom whose when where
 his her him their them they our before after instead again back yet already still
 """
 
@@ -150,7 +151,7 @@ a an the this that these those there here it its it's i'm i i've i'd i'll me my 
 we us am is are was were be been being isn't do does did done doing have has had having can could will would shall
 let's gonna wanna
 to of in on at for with as and so then than
-what which who whom whose when where why how what's where's how's who's when's
+what which how what's how's
 please kindly thanks thank hello hi hey dear ok okay sorry
 want wants wanted wish like need needs needed help tell know wondering wonder
 just really actually simply

@@ -1,0 +1,1 @@
+"""How well the recipe ladder tells the same request from look-alikes, on labelled pairs."""
