@@ -99,14 +99,15 @@ class Ordered(Interleaving):
 
 
 def every_order(run: Callable[[Order], Ordered]) -> Iterator[tuple[str, ...]]:
-    """Run in one order after the other until there is none left; each as the names of those who called.
+    """Run in one order after the other until there is none left, those that differ early first; each as the names of
+    those who called.
 
     Args:
         run: runs the same actors from the same start in an order.
     """
     left = [Order()]
     while left:
-        done = run(left.pop())
+        done = run(left.pop(0))
         left += done.others
         if not done.is_known:
             yield tuple(call.process for call in done.trace)
