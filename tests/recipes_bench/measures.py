@@ -69,7 +69,10 @@ def judge(questions: Questions) -> list[Judged]:
         hit = exact.get(normalise(text))
         near = stored @ asked[place]
         nearest = np.argsort(-near, kind="stable")[:K]
-        candidates = [Candidate(f"{number:06}", *questions.stored[number], float(near[number])) for number in nearest]
+        candidates = [
+            Candidate(f"{number:06}", questions.stored[number][0], questions.stored[number][1], float(near[number]))
+            for number in nearest
+        ]
         offered = decide(text, candidates, _NOTHING_SERVED).offered
         found.append(
             Judged(
