@@ -124,7 +124,7 @@ def require_as_if_in_turn(met: Meeting, order: tuple[str, ...]) -> Order:
 
 def tried(met: Meeting) -> Iterator[tuple[str, ...]]:
     """All orders of two; of three half as many as the profile of hypothesis has examples: in the nightly one all."""
-    most = None if len(met.deeds) == 2 else settings.default.max_examples // 2
+    most = None if len(met.deeds) == 2 else settings().max_examples // 2
     return itertools.islice(every_order(met.run), most)
 
 
