@@ -2,7 +2,7 @@
 
 The emulator judges these by role as it does the table, and by the bucket's policy. Object Lock and signing are left to
 ``tests/template`` and ``tests/contract``: it takes no lock from a template, and makes no RSA keys without a package that
-its environment does not have.
+is not in its environment.
 """
 
 from __future__ import annotations
