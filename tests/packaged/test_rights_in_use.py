@@ -1,8 +1,8 @@
 """Rights that no request shows at once: what functions send to the bus, to queues and to the bucket of anchors.
 
 The emulator judges these by role as it does the table, and by the bucket's policy. Object Lock and signing are left to
-``tests/template`` and ``tests/contract``: it takes no lock from a template, and makes no RSA keys without a package that
-is not in its environment.
+``tests/template`` and ``tests/contract``: it takes no lock from a template, and makes no RSA keys without a package
+that is not in its environment.
 """
 
 from __future__ import annotations
