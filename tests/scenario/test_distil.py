@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +29,7 @@ from provenloop.domain.names import MemoryId
 from provenloop.domain.recipe import RecipeScope
 from provenloop.recipes.distillation import SCHEMA_VERSION
 from provenloop.services.call import Call
-from provenloop.services.carry_out_distillation import ASKING_MS, Distiller, DistilSettings
+from provenloop.services.carry_out_distillation import Distiller, DistilSettings
 from provenloop.services.distil_now import distil_now
 from provenloop.services.distil_port import Draft
 from provenloop.services.distil_recipe import AFTER_REQUEST_S, Wanted, begin_distillation, show_distillation, told
@@ -298,29 +299,20 @@ def test_whoever_comes_while_the_model_is_asked_waits_and_after_that_gives_it_up
     assert len(bench.server.seen) == 1
 
 
-@pytest.mark.parametrize("kind", [Kind.CRASH_BEFORE, Kind.CRASH_AFTER, Kind.LOST_REQUEST, Kind.LOST_REPLY, Kind.RESENT])
+@pytest.mark.parametrize("kind", [Kind.LOST_REQUEST, Kind.RESENT])
 @pytest.mark.parametrize("nth", [1, 2, 3])
-def test_a_fault_at_any_write_pays_and_counts_nothing_twice(bench: Bench, kind: Kind, nth: int) -> None:
+def test_a_request_that_is_lost_or_sent_twice_changes_nothing_of_the_end(bench: Bench, kind: Kind, nth: int) -> None:
     job = bench.begin()
     bench.server.plays(says(GOOD))
-    with FaultLayer(bench.desk.client) as layer, layer.faults(Fault(kind, nth, operation="TransactWriteItems")):
-        for _ in range(3):
-            try:
-                bench.carry_out(job)
-            except (Crash, LoopError):
-                layer.restart()
-                bench.desk.now += ASKING_MS
-    end = bench.carry_out(job)
-    assert end.is_over
-    assert len(bench.server.seen) <= 1
-    counted = [row.usage for row in bench.ledger() if row.usage != Usage()]
-    is_lost = nth == 2 and kind is Kind.CRASH_BEFORE
-    assert counted == ([] if is_lost else bench.server.charged)
-    if end.status == "done":
-        assert bench.rows() == [(OPUS, "")]
-    else:
-        assert bench.rows() == [(OPUS, "unknown"), (SKIP + "opus_error", "unknown")]
-        assert kind in (Kind.CRASH_BEFORE, Kind.CRASH_AFTER)
+    with (
+        FaultLayer(bench.desk.client) as layer,
+        layer.faults(Fault(kind, nth, operation="TransactWriteItems")),
+        suppress(UnavailableError),
+    ):
+        bench.carry_out(job)
+    assert bench.carry_out(job).status == "done"
+    assert [row.usage for row in bench.ledger()] == bench.server.charged
+    assert len(bench.server.seen) == 1
 
 
 @pytest.mark.parametrize("kind", [Kind.CRASH_BEFORE, Kind.CRASH_AFTER, Kind.LOST_REPLY])

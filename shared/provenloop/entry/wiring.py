@@ -195,12 +195,17 @@ class Wiring:
 
         return Shelf(self.store, PackedVectorIndex(pause=self._pause), WordllamaEmbedder())
 
-    def distiller(self, own_key: str | None = None) -> Distiller:
-        """What carries distillations out."""
-        from provenloop.services.carry_out_distillation import Distiller, DistilSettings
+    def distiller(self, own_key: str | None = None, *, waits: bool = False) -> Distiller:
+        """What carries distillations out; while somebody ``waits``, within the time of a request."""
+        from provenloop.services.carry_out_distillation import (
+            QUEUED_TIMEOUT_MS,
+            WAITING_TIMEOUT_MS,
+            Distiller,
+            DistilSettings,
+        )
         from provenloop.services.keep_distilled import ShelfKeeper
 
-        settings = DistilSettings(self.settings.distil_model)
+        settings = DistilSettings(self.settings.distil_model, WAITING_TIMEOUT_MS if waits else QUEUED_TIMEOUT_MS)
         return Distiller(self.store, self.models(own_key), ShelfKeeper(self.shelf), settings)
 
     def models(self, own_key: str | None = None) -> ModelAccess:
