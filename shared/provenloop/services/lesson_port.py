@@ -63,6 +63,9 @@ class LessonReader(Protocol):
     def rules(self, memory: MemoryId, project_key: str, limit: int | None = None) -> tuple[Rule, ...]:
         """The rules of a project in one query, the one armed last first."""
 
+    def rules_after(self, memory: MemoryId, place: str, limit: int) -> tuple[tuple[Rule, str], ...]:
+        """Rules of all projects in the order of their keys, behind a place (all: empty), each with its own place."""
+
     def lesson_places(
         self, memory: MemoryId, project_key: str | None, *, before: int | None = None, limit: int
     ) -> tuple[LessonPlace, ...]:

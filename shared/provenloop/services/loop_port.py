@@ -54,6 +54,9 @@ class LoopReader(RecallReader, OutcomeReader, Protocol):
     def heads(self, memory: MemoryId) -> Heads | None:
         """The three head items in one query; None when the memory does not exist."""
 
+    def heads_and_config(self, memory: MemoryId) -> tuple[Heads, MemoryConfig] | None:
+        """The head items and what an admin set, in one query; None when the memory does not exist."""
+
     def log_entries(self, memory: MemoryId, after: int, upto: int) -> tuple[LogEntry, ...]:
         """The entries with ``after < seq <= upto`` that are there, in order."""
 

@@ -46,6 +46,7 @@ from provenloop.domain.records import (
 from provenloop.domain.rollup import Rollup
 from provenloop.domain.waiting import Callback, Wait
 from provenloop.lessons.card import Card, CardEvidence, Counter, LessonPlace, Rule
+from provenloop.lessons.session import Session, SessionBreach, SessionPass, SessionRules
 from provenloop.services.aged_port import AgedReader
 from provenloop.services.audit_port import AuditReader
 from provenloop.services.distil_port import DistillationReader
@@ -57,6 +58,7 @@ from provenloop.services.loop_port import GrainReader, LoopReader
 from provenloop.services.near_port import NearReader
 from provenloop.services.recipe_ports import RecipeReader
 from provenloop.services.review_port import WaitReader
+from provenloop.services.session_port import SessionReader
 
 Entity = (
     Grain | History | Predecessors | LogEntry | PassHead | TimerHead | Rollup | Recommendation | FindingKey | Checkpoint
@@ -65,6 +67,7 @@ Entity = (
     | LedgerRow | Distillation | EnvelopeText
     | Job | Wait | Callback | Regression | Card | CardEvidence | Rule | LessonPlace
     | Recipe | RecipeVersion | VectorHead | VectorRow | VectorItem | Embedded
+    | Session | SessionRules | SessionPass | SessionBreach
 )  # fmt: skip
 
 #: How often a transaction that collides with others is sent before the caller is told.
@@ -236,6 +239,7 @@ class Store(
     LedgerReader,
     DistillationReader,
     RecipeReader,
+    SessionReader,
     WholeMemory,
     Protocol,
 ):

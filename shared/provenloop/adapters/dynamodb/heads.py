@@ -6,7 +6,7 @@ on it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pynamodb.expressions.condition import Condition
@@ -20,6 +20,7 @@ from provenloop.adapters.dynamodb.rows import Row, number_of
 from provenloop.adapters.dynamodb.writes import add_write
 from provenloop.domain.commit import Heads, LogHead, PassHead, TimerHead
 from provenloop.domain.errors import IntegrityError, InvalidInputError, TooLargeError
+from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId, tenant_itself
 from provenloop.domain.records import MemoryRecord
 from provenloop.services.ports import Reservation, Write
@@ -30,7 +31,24 @@ LOG_TYPE = "log_head"
 
 def read(memory: MemoryId) -> Heads | None:
     """All heads in one query; None when the memory does not exist."""
-    found = {row.sk: row for row in table.query(partition(memory, "HEAD"), Row.sk.startswith(keys.HEADS_PREFIX))}
+    return _heads_of(_rows(memory, Row.sk.startswith(keys.HEADS_PREFIX)))
+
+
+def read_with_config(memory: MemoryId) -> tuple[Heads, MemoryConfig] | None:
+    """All heads and the configuration in one query; None when the memory does not exist."""
+    found = _rows(memory, Row.sk.between(keys.HEADS_PREFIX, keys.CONFIG))
+    heads = _heads_of(found)
+    config = entity_of(found[keys.CONFIG]) if keys.CONFIG in found else MemoryConfig()
+    if not isinstance(config, MemoryConfig):
+        raise IntegrityError("a head item is not what its key says")
+    return None if heads is None else (heads, config)
+
+
+def _rows(memory: MemoryId, chosen: Condition) -> Mapping[str, Row]:
+    return {row.sk: row for row in table.query(partition(memory, "HEAD"), chosen)}
+
+
+def _heads_of(found: Mapping[str, Row]) -> Heads | None:
     if keys.LOG_HEAD not in found:
         return None
     folds = entity_of(found[keys.PASS_HEAD])

@@ -58,6 +58,7 @@ from provenloop.domain.records import (
 from provenloop.domain.rollup import ROLLUP_KEPT_DAYS, AskDay, AssemblyDay, ReadDays, SignatureDay, ToolDay
 from provenloop.domain.waiting import CLOSED_KEPT_MS, Callback, Wait
 from provenloop.lessons.card import Card, CardEvidence, LessonPlace, Rule
+from provenloop.lessons.session import SESSION_KEPT_MS, Session, SessionBreach, SessionPass, SessionRules
 from provenloop.services.ports import Entity
 
 DAY_S = 86_400
@@ -141,6 +142,14 @@ def _ttl_of_use(_memory: MemoryId, entry: LogEntry) -> Mapping[str, Any]:
 
 def _ttl_of_reads(_memory: MemoryId, row: ReadDays) -> Mapping[str, Any]:
     return {"ttl": _ttl_after(max(row.days)) if row.days else None}
+
+
+def _ttl_of_session(_memory: MemoryId, session: Session) -> Mapping[str, Any]:
+    return {"ttl": seconds(session.started_at + SESSION_KEPT_MS)}
+
+
+def _ttl_in_session(_memory: MemoryId, row: SessionRules | SessionPass | SessionBreach) -> Mapping[str, Any]:
+    return {"ttl": seconds(row.at + SESSION_KEPT_MS)}
 
 
 def _ttl_after(day: str) -> int:
@@ -249,6 +258,31 @@ FORMS: tuple[Form, ...] = (
         "LESSON",
         None,
         beside_place,
+    ),
+    Form("session", Session, lambda row: keys.session(row.key), "LESSON", "rev", _ttl_of_session),
+    Form(
+        "session_rules",
+        SessionRules,
+        lambda row: keys.session_rules(row.session, row.n),
+        "LESSON",
+        None,
+        _ttl_in_session,
+    ),
+    Form(
+        "session_pass",
+        SessionPass,
+        lambda row: keys.session_pass(row.session, row.card),
+        "LESSON",
+        None,
+        _ttl_in_session,
+    ),
+    Form(
+        "session_breach",
+        SessionBreach,
+        lambda row: keys.session_breach(row.session, row.card, row.seq),
+        "LESSON",
+        None,
+        _ttl_in_session,
     ),
     Form("token_id", TokenId, lambda row: row.id, key=lambda m, row: keys.token_id(m.tenant, row.id)),
     Form("label", Label, lambda row: row.label, key=lambda m, row: keys.label(m.tenant, row.label)),

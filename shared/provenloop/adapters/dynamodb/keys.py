@@ -57,6 +57,7 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | the rules of a project, newest first | query, backwards | M#LESSON | begins_with ``RULES#<project key>#`` |
 | the lessons of a project, newest first | query, backwards | M#LESSON | begins_with ``LINE#<project key>#`` |
 | all lessons of a memory, newest first | query of index ``bytime``, backwards | M#LINES | ``<seq>`` |
+| one session, its rules, what it followed and broke | query | M#LESSON | begins_with ``SES#<session>`` |
 | cards by status and project | query of index ``queue`` | M#C#<status> | ``<project key>#<created>#<id>`` |
 | a tenant's memories, labels | query, get | T#<tenant>#REG | ``MEM#<name>``, ``LABEL#<label digest>``, ``TOK#<id>`` |
 | the recipe of a request; of a scope; of a memory | get; query | M#RECIPE | ``RCP#<scope>#<signature>``; begins_with |
@@ -90,6 +91,7 @@ CHAIN_END_PREFIX = "END#"
 CARD_PREFIX = "CARD#"
 RULE_PREFIX = "RULES#"
 LESSON_PREFIX = "LINE#"
+SESSION_PREFIX = "SES#"
 MEMORY_PREFIX = "MEM#"
 RECIPE_PREFIX = "RCP#"
 TOKEN_ID_PREFIX = "TOK#"
@@ -508,6 +510,26 @@ def place_in_stream(sort: str) -> tuple[int, str]:
     """Number and address of a line, from the sort key of its place."""
     _, _, seq, address = sort.split("#")
     return int(seq), address
+
+
+def session(session_key: str) -> str:
+    """Sort key of a session, and what those of everything in it begin with."""
+    return f"{SESSION_PREFIX}{session_key}"
+
+
+def session_rules(session_key: str, n: int) -> str:
+    """Sort key of some of the rules that were put before a session."""
+    return f"{session(session_key)}#R#{number(n)}"
+
+
+def session_pass(session_key: str, card_id: str) -> str:
+    """Sort key of a rule that a session followed."""
+    return f"{session(session_key)}#P#{card_id}"
+
+
+def session_breach(session_key: str, card_id: str, seq: int) -> str:
+    """Sort key of a rule that a session broke."""
+    return f"{session(session_key)}#V#{card_id}#{number(seq)}"
 
 
 def stream_partition(memory: MemoryId) -> str:

@@ -82,6 +82,13 @@ class LessonRows:
         """See ``LessonReader``."""
         return tuple(entities(self._newest(memory, keys.rules_of(project_key), limit), Rule))
 
+    def rules_after(self, memory: MemoryId, place: str, limit: int) -> tuple[tuple[Rule, str], ...]:
+        """See ``LessonReader``."""
+        first = keys.RULE_PREFIX + (place + keys.FIRST_AFTER if place else "")
+        chosen = Row.sk.between(first, keys.RULE_PREFIX + keys.LAST)
+        rows = table.query(partition(memory, "LESSON"), chosen, limit=limit)
+        return tuple((as_entity(row, Rule), row.sk.removeprefix(keys.RULE_PREFIX)) for row in rows)
+
     def lesson_places(
         self, memory: MemoryId, project_key: str | None, *, before: int | None = None, limit: int
     ) -> tuple[LessonPlace, ...]:

@@ -21,6 +21,7 @@ from provenloop.adapters.dynamodb.reading import as_entity, entities, some_entit
 from provenloop.adapters.dynamodb.recall_rows import ROLLUPS, RecallRows, rollup_sort
 from provenloop.adapters.dynamodb.recipe_rows import RecipeRows
 from provenloop.adapters.dynamodb.rows import Row, is_expired
+from provenloop.adapters.dynamodb.session_rows import SessionRows
 from provenloop.adapters.dynamodb.wait_rows import WaitRows
 from provenloop.adapters.dynamodb.whole_memory import WholeMemories
 from provenloop.domain.address import is_address
@@ -50,6 +51,7 @@ class DynamoStore(
     OutcomeRows,
     RecallRows,
     RecipeRows,
+    SessionRows,
     WaitRows,
     WholeMemories,
 ):
@@ -106,6 +108,10 @@ class DynamoStore(
     def heads(self, memory: MemoryId) -> Heads | None:
         """See ``LoopReader``."""
         return heads.read(memory)
+
+    def heads_and_config(self, memory: MemoryId) -> tuple[Heads, MemoryConfig] | None:
+        """See ``LoopReader``."""
+        return heads.read_with_config(memory)
 
     def reserve(self, memory: MemoryId, reservation: Reservation) -> LogHead | None:
         """See ``Store``."""

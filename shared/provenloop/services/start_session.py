@@ -1,0 +1,150 @@
+"""Starting a session: the standing section, and the rules of the project that are in force.
+
+Three reads: heads with settings, the session, the rules. The ids of the rules that are shown are stored in the
+transaction that makes the session, with the instant at which it is settled in case nobody ends it. The same id again is
+a resume: the same rules with what they say now, and nothing is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from provenloop.domain.address import Addresses
+from provenloop.domain.commit import Heads, TimerHead
+from provenloop.domain.errors import BusyError, IntegrityError, InvalidInputError
+from provenloop.domain.names import MemoryId
+from provenloop.domain.records import Due
+from provenloop.domain.text import normalise
+from provenloop.lessons.block import SECTION, block_of
+from provenloop.lessons.card import Rule, project_key
+from provenloop.lessons.line import key_text
+from provenloop.lessons.session import RULES_A_ROW, SESSION_MS, Session, SessionRecord, rule_rows
+from provenloop.lessons.settings import LessonSettings, settings_from
+from provenloop.services.call import Call
+from provenloop.services.memories import unknown_memory
+from provenloop.services.ports import Put, Replace, Store, Write, WriteRefusedError
+
+DUE_SESSION = "session"
+MAX_SESSION_CHARS = 512
+#: Rules whose ids have room in one transaction.
+_MOST_RULES = 80 * RULES_A_ROW
+_MAX_ROUNDS = 6
+_NOTHING: dict[str, Any] = {"section": None, "block": None, "rules": [], "left_out": 0, "resumed": False}
+
+
+class Shown(NamedTuple):
+    """What a session gets to see, and the ids of the rules in it."""
+
+    reply: dict[str, Any]
+    cards: Sequence[str]
+
+
+def start_session(store: Store, call: Call, session: str, project: str, parent: str | None = None) -> dict[str, Any]:
+    """Start a session, or resume it.
+
+    Args:
+        session: the caller's id of it.
+        parent: the session that this one works for. Such a session gets nothing, and counts as no exposure.
+
+    Returns:
+        ``{section, block, rules, left_out, resumed}``: both texts or None, the ids of the cards in the block, newest
+        first, and how many rules in force are not in it.
+
+    Raises:
+        ScopeDeniedError, NotFoundError: the memory does not exist.
+        InvalidInputError: naming the field; also where the session was started for another project.
+        BusyError: others kept moving the memory's timer.
+    """
+    call.require("write")
+    name = key_text(project, "project")
+    for _ in range(_MAX_ROUNDS):
+        opened = store.heads_and_config(call.memory)
+        if opened is None:
+            raise unknown_memory()
+        heads, config = opened
+        addresses = Addresses(heads.log.key)
+        key, place = session_key(addresses, session), project_key(addresses, name)
+        try:
+            settings = settings_from(config.lessons)
+        except IntegrityError:
+            return dict(_NOTHING)
+        if not settings.enabled:
+            return dict(_NOTHING)
+        record = store.session(call.memory, key, call.now)
+        if record is not None:
+            return _resumed(store, call, record, place, settings)
+        shown = _shown_first(store, call, place, settings) if parent is None else Shown(dict(_NOTHING), ())
+        started = Session(key, place, call.now, heads.log.seq, is_child=parent is not None, rules=len(shown.cards))
+        try:
+            store.transact(call.memory, _writes(heads, started, shown.cards), call.now)
+        except WriteRefusedError:
+            continue
+        return shown.reply
+    raise BusyError("others keep moving the memory's timer; try again")
+
+
+def session_key(addresses: Addresses, session: str) -> str:
+    """What stands for a caller's session id in stored keys.
+
+    Raises:
+        InvalidInputError: blank or too long.
+    """
+    if not normalise(session) or len(session) > MAX_SESSION_CHARS:
+        raise InvalidInputError(f"an id of 1 to {MAX_SESSION_CHARS} characters", field="id")
+    return addresses.short("session", session)
+
+
+def due_of_session(session: Session) -> Due:
+    """When a session is settled that nobody ends."""
+    return Due(session.started_at + SESSION_MS, DUE_SESSION, session.key)
+
+
+def with_timer(heads: Heads, due: Due) -> list[Write]:
+    """Declare an instant that is not declared yet, and move the memory's timer where that was later."""
+    timer = heads.timer
+    if timer.due_at is not None and timer.due_at <= due.due_at:
+        return [Put(due)]
+    return [Put(due), Replace(TimerHead(timer.rev + 1, due.due_at), expected=timer.rev)]
+
+
+def read_rules(store: Store, memory: MemoryId, place: str, limit: int | None = None) -> Sequence[Rule]:
+    """The rules of a project, those armed last first."""
+    return store.rules(memory, place, limit)
+
+
+def _shown_first(store: Store, call: Call, place: str, settings: LessonSettings) -> Shown:
+    most = settings.max_injected_rules or None
+    rules = read_rules(store, call.memory, place, most) if settings.injects else ()
+    return _shown(rules, settings, is_resumed=False)
+
+
+def _resumed(store: Store, call: Call, record: SessionRecord, place: str, settings: LessonSettings) -> dict[str, Any]:
+    """The same rules as before, but for those that are in force no more, as they are worded now."""
+    if record.session.is_child:
+        return {**_NOTHING, "resumed": True}
+    if record.session.project_key != place:
+        raise InvalidInputError("this session was started for another project", field="project")
+    known = set(record.rules)
+    there = read_rules(store, call.memory, place) if settings.injects and known else ()
+    return _shown([rule for rule in there if rule.card in known], settings, is_resumed=True).reply
+
+
+def _shown(rules: Sequence[Rule], settings: LessonSettings, *, is_resumed: bool) -> Shown:
+    chosen = list(islice(rules, _MOST_RULES))
+    block = block_of(rule.statement for rule in chosen)
+    cards = [rule.card for rule in chosen[: block.rules if block is not None else 0]]
+    reply = {
+        "section": SECTION if settings.shows_section else None,
+        "block": block.text if block is not None else None,
+        "rules": cards,
+        "left_out": len(rules) - len(cards),
+        "resumed": is_resumed,
+    }
+    return Shown(reply, cards)
+
+
+def _writes(heads: Heads, started: Session, cards: Sequence[str]) -> list[Write]:
+    rows = [Put(row) for row in rule_rows(started, cards)]
+    return [Put(started), *rows, *with_timer(heads, due_of_session(started))]
