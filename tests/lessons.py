@@ -12,7 +12,7 @@ from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.principal import Principal
 from provenloop.lessons.card import COUNTERS, Card
 from provenloop.lessons.line import Line, LineEvidence
-from provenloop.services import card_actions, report_lesson
+from provenloop.services import card_actions, pass_lesson, report_lesson, settle_session, start_session
 from provenloop.services.ports import Count
 from tests.builders import NOW, Desk, make_principal
 
@@ -86,6 +86,32 @@ class Guards:
         card = self.report(**more)["card"]
         self.act(card, "arm", statement)
         return self.card(card)
+
+    def start(self, session: str = "s1", project: str = "shop", parent: str | None = None) -> dict[str, Any]:
+        """Start a session."""
+        return start_session.start_session(self.desk.store, self.desk.call(by=self.guard), session, project, parent)
+
+    def passes(
+        self,
+        session: str = "s1",
+        project: str = "shop",
+        category: str = "Migrations",
+        signature: str = "edit-without-reading",
+    ) -> dict[str, Any]:
+        """Say that a rule was followed."""
+        call = self.desk.call(by=self.guard)
+        return pass_lesson.pass_lesson(
+            self.desk.store, call, session, project=project, category=category, signature=signature
+        )
+
+    def end(self, session: str = "s1") -> dict[str, Any]:
+        """End a session."""
+        return settle_session.end_session(self.desk.store, self.desk.call(by=self.guard), session)
+
+    def counts(self, card_id: str) -> tuple[int, int, int]:
+        """Violations, suppressed and samples of a card."""
+        card = self.card(card_id)
+        return card.violations, card.suppressed, card.samples
 
     def card(self, card_id: str) -> Card:
         """A card as stored."""

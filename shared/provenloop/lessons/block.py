@@ -43,7 +43,7 @@ class Block(NamedTuple):
 
 def block_of(statements: Iterable[str], max_bytes: int = MAX_BLOCK_BYTES) -> Block | None:
     """The block of these statements, in their order; None where there is none. What has no room is left out."""
-    size = len("\n".join((RULES_TITLE, _OPENS, _CLOSES)).encode())
+    size = len(f"{RULES_TITLE}\n{_OPENS}\n{_CLOSES}".encode())
     lines: list[str] = []
     rules = 0
     for statement in statements:

@@ -28,6 +28,7 @@ from provenloop.services.findings import Findings
 from provenloop.services.fold import Fold, Folding
 from provenloop.services.groups import Groups
 from provenloop.services.lease import LeaseLostError, is_leased, take_lease
+from provenloop.services.lessons_due import learn_due
 from provenloop.services.measure import Measuring
 from provenloop.services.measure_due import measure_due
 from provenloop.services.memories import require_heads
@@ -140,6 +141,7 @@ def _run(work: Pass, heads: Heads, settings: Sequence[Setting]) -> dict[str, Any
     examining = _examining(work, heads, folding, watches)
     measuring = Measuring(store, call.memory, call.now, lambda: folding.folds, watches)
     due = measure_due(measuring, due, folding.entries, examining)
+    due = learn_due(store, call, due, examining)
     examining.wake(due)
     _look_at_new(settings, folding, due, examining, measuring.touched)
     folding.folds = sweep(store, call.memory, folding.folds, settings, examining)

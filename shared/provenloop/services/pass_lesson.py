@@ -42,7 +42,7 @@ def pass_lesson(
             return {"ok": False, "reason": DISABLED}
         addresses = Addresses(require_heads(store, call.memory).log.key)
         card = card_id(addresses, line.project, fold(line, in_force.folds).key)
-        return _saved(store, call, session_key(addresses, session), card)
+        return _saved(store, call, session_key(addresses, session, "session"), card)
     except UnavailableError:
         return {"ok": False, "reason": NOT_PERSISTED}
     except IntegrityError:

@@ -22,6 +22,7 @@ from provenloop.lessons.card import KEPT_EVIDENCE, Card, CardEvidence, LessonPla
 from provenloop.lessons.folding import Folded, fold
 from provenloop.lessons.judgement import becomes_ready, comes_back, is_ready
 from provenloop.lessons.line import Counted, Line, checked, is_lesson, kept_detail, same_line
+from provenloop.lessons.session import SessionBreach
 from provenloop.lessons.settings import LessonSettings
 from provenloop.services.call import Call
 from provenloop.services.card_chain import put_as_ready, step_of_engine
@@ -194,7 +195,7 @@ class _Reporting:
         after, just_ready, writes = self._merged(card, counted)
         lines = self._line_writes(counted, after, just_ready=just_ready)
         reply = self._reply(self._seq, after, counted, just_ready=just_ready)
-        return _Stored([*lines, *writes, Put(self._evidence(counted))], card, reply)
+        return _Stored([*lines, *writes, Put(self._evidence(counted)), *self._breach(counted)], card, reply)
 
     def _counted(self, card: Card | None) -> Counted:
         if self._line.kind is not None:
@@ -304,6 +305,13 @@ class _Reporting:
             session=self._line.session,
             needs_user_confirmation=self._folded.evidence.needs_user_confirmation,
         )
+
+    def _breach(self, counted: Counted) -> list[Write]:
+        """That the session of the line broke the rule: it is no sample of it then."""
+        if counted != "violation" or not self._line.session:
+            return []
+        session = self._addresses.short("session", self._line.session)
+        return [Put(SessionBreach(session, self._card_id, self._seq, self._call.now))]
 
     def _reply(self, seq: int, card: Card | None, counted: Counted, *, just_ready: bool = False) -> dict[str, Any]:
         known = card.id if card is not None else None

@@ -6,7 +6,7 @@ transaction that also moves the session's place in its list. So whatever crashes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -74,9 +74,8 @@ def settle(
     current: SessionRecord | None = record
     while current is not None and current.session.settled_at is None and not spent():
         try:
-            writes = _over(current.session, end, now) if current.session.end is None else _chunk(
-                store, memory, current, now
-            )  # fmt: skip
+            is_over = current.session.end is not None
+            writes = _chunk(store, memory, current, now) if is_over else _over(current.session, end, now)
             store.transact(memory, writes, now)
         except WriteRefusedError as refused:
             refusals += 1
@@ -113,7 +112,7 @@ def _chunk(store: Store, memory: MemoryId, record: SessionRecord, now: int) -> l
 
 
 def _by_card(
-    store: Store, memory: MemoryId, record: SessionRecord, chunk: list[str]
+    store: Store, memory: MemoryId, record: SessionRecord, chunk: Sequence[str]
 ) -> Mapping[str, tuple[Card, Counted]]:
     """What is counted of each card; cards that became one are counted as one."""
     found: dict[str, tuple[Card, Counted]] = {}
@@ -126,7 +125,7 @@ def _by_card(
     return found
 
 
-def _standing(store: Store, memory: MemoryId, ids: list[str]) -> Mapping[str, Card]:
+def _standing(store: Store, memory: MemoryId, ids: Sequence[str]) -> Mapping[str, Card]:
     """By id the card, or the one that it was merged into."""
     cards = dict(store.cards(memory, ids))
     for _ in range(_MAX_MERGES):

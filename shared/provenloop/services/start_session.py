@@ -85,14 +85,14 @@ def start_session(store: Store, call: Call, session: str, project: str, parent: 
     raise BusyError("others keep moving the memory's timer; try again")
 
 
-def session_key(addresses: Addresses, session: str) -> str:
-    """What stands for a caller's session id in stored keys.
+def session_key(addresses: Addresses, session: str, field: str = "id") -> str:
+    """What stands for a caller's session id in stored keys; ``field`` is where the caller gave it.
 
     Raises:
         InvalidInputError: blank or too long.
     """
     if not normalise(session) or len(session) > MAX_SESSION_CHARS:
-        raise InvalidInputError(f"an id of 1 to {MAX_SESSION_CHARS} characters", field="id")
+        raise InvalidInputError(f"an id of 1 to {MAX_SESSION_CHARS} characters", field=field)
     return addresses.short("session", session)
 
 
