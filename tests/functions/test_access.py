@@ -37,6 +37,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "configure": {"passes_enabled": True},
     "report_lesson": {"project": "p", "category": "c", "signature": "s", "detail": "d"},
     "act_on_card": {"because": "x", "statement": "x"},
+    "start_session": {"project": "p"},
+    "pass_lesson": {"project": "p", "category": "c", "signature": "s", "session": "s1"},
     "forget": {"address": ADDRESS, "because": "x"},
     "snooze": {"because": "x", "until": NOW + 1},
     "batch_review": {"ids": ["aaaa"], "action": "reject", "because": "x"},

@@ -87,6 +87,7 @@ def _ask_about_lessons(api: Api) -> None:
     at_card = {**MEMORY, "id": reported["card"]}
     asked(api, "act_on_card", {**at_card, "action": "arm"}, BECAUSE)
     asked(api, "report_lesson", body=line)
+    _ask_about_sessions(api, line)
     asked(api, "show_card", at_card)
     asked(api, "list_cards", query={"project": "p", "status": "armed"})
     asked(api, "list_lessons", query={"limit": "2"})
@@ -97,6 +98,15 @@ def _ask_about_lessons(api: Api) -> None:
     assert len(asked(api, "migrate_cards", body=BECAUSE)["merged"]) == 1
     asked(api, "configure", body={"lessons": {"enabled": False}})
     assert asked(api, "report_lesson", body=line) == {"ok": False, "reason": "disabled"}
+
+
+def _ask_about_sessions(api: Api, line: dict[str, Any]) -> None:
+    session, key = {**MEMORY, "id": "s1"}, {name: line[name] for name in ("project", "category", "signature")}
+    assert len(asked(api, "start_session", session, {"project": "p"})["rules"]) == 1
+    asked(api, "start_session", {**MEMORY, "id": "s2"}, {"project": "p", "parent": "s1"})
+    assert asked(api, "pass_lesson", body={**key, "session": "s1"})["pass_of"]
+    asked(api, "pass_lesson", body={**key, "signature": "other", "session": "s1"})
+    assert asked(api, "end_session", session)["suppressed"] == 1
 
 
 def test_a_rejection_answers_as_promised(api: Api) -> None:

@@ -58,7 +58,10 @@ def cards_in_force(guards: Guards, count: int, *, rules_only: bool = False) -> l
         make_card(id=name, project_key=key, status="armed", statement="Look.", armed_at=at + n, signature=name)
         for n, name in enumerate(ids)
     ]
-    guards.desk.plant(*(() if rules_only else cards), *(Rule(key, card.id, card.armed_at or 0, "Look.", "migrations") for card in cards))
+    guards.desk.plant(
+        *(() if rules_only else cards),
+        *(Rule(key, card.id, card.armed_at or 0, "Look.", "migrations") for card in cards),
+    )
     return ids[::-1]
 
 
@@ -93,7 +96,9 @@ def test_a_project_without_rules_has_the_section_alone(guards: Guards) -> None:
         ({"enabled": False}, False, 0),
     ],
 )
-def test_what_is_shown_follows_the_settings(guards: Guards, settings: dict[str, Any], section: bool, rules: int) -> None:
+def test_what_is_shown_follows_the_settings(
+    guards: Guards, settings: dict[str, Any], section: bool, rules: int
+) -> None:
     ids = arm(guards, "a", "b", "c")
     guards.set(**settings)
     started = guards.start()

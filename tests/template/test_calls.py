@@ -274,6 +274,13 @@ def _learn(admin: httpx.Client) -> None:
     _ok(admin.post(f"{memory}/loop/config", json={"lesson_folds": {"deploys": "shipping", "releases": "shipping"}}))
     assert len(_ok(admin.post(f"{memory}/cards/migrate", json={"because": "one lesson"}))["merged"]) == 2
     assert _ok(admin.post(f"{memory}/lessons", json=line))["violation_of"]
+    key = {"project": "shop", "category": "deploys", "signature": "s"}
+    for session in ("s-1", "s-2"):
+        assert _ok(admin.post(f"{memory}/sessions/{session}/start", json={"project": "shop"}))["rules"]
+        assert _ok(admin.post(f"{memory}/lessons/pass", json={**key, "session": session}))["pass_of"]
+    assert _ok(admin.post(f"{memory}/sessions/s-1/end"))["suppressed"] == 1
+    for _ in range(8):
+        _ok(admin.post(f"{memory}/lessons", json={**line, "session": "s-2"}))
     for read in ("cards", "cards?project=shop&status=armed", f"cards/{told['card']}", "lessons", "lessons?project=shop",
                  "lessons/stats", "audit/verify"):  # fmt: skip
         _ok(admin.get(f"{memory}/{read}"))

@@ -53,6 +53,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "AUDIT": frozenset({"PutItem"}),
         "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
         "NOTE": frozenset({"PutItem"}),
+        "LESSON": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"}),
     },
     "apply": {
         "TOKEN": frozenset({"GetItem"}),
@@ -93,15 +94,18 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
     },
     "lessons": {
         "TOKEN": frozenset({"GetItem"}),
-        "HEAD": frozenset({"GetItem", "Query", "UpdateItem"}),
+        "HEAD": frozenset({"GetItem", "Query", "PutItem", "UpdateItem"}),
         "LOG": frozenset({"PutItem"}),
         "GRAIN": frozenset({"BatchGetItem", "PutItem"}),
+        "INDEX": frozenset({"BatchGetItem", "PutItem", "DeleteItem"}),
         "LOOP": frozenset({"GetItem", "PutItem"}),
         "AUDIT": frozenset({"Query", "PutItem"}),
         "NOTE": frozenset({"Query", "PutItem"}),
         "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
         "REPLAY": frozenset({"GetItem", "PutItem"}),
-        "LESSON": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"}),
+        "LESSON": frozenset(
+            {"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"}
+        ),
     },
     "jobs": {
         "TOKEN": frozenset({"GetItem"}),

@@ -19,7 +19,9 @@ from provenloop.entry.models.lessons import (
     CardsQuery,
     LessonsQuery,
     MigrateRequest,
+    PassRequest,
     ReportRequest,
+    StartRequest,
 )
 from provenloop.entry.models.loop import (
     ApplyRequest,
@@ -49,6 +51,7 @@ FRESH_SCOPES: frozenset[Scope] = frozenset({"review", "apply", "admin"})
 
 MEMORY = "/v1/memories/{memory}"
 CARDS = f"{MEMORY}/cards"
+SESSION = f"{MEMORY}/sessions/{{id}}"
 RECOMMENDATION = f"{MEMORY}/loop/recommendations/{{id}}"
 
 
@@ -269,6 +272,19 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "lesson_stats", "lessons", "GET", f"{MEMORY}/lessons/stats", ("read",),
         "Show figures about lessons and the settings in force.", "LessonStatsReply",
+    ),
+    Operation(
+        "pass_lesson", "lessons", "POST", f"{MEMORY}/lessons/pass", ("write",),
+        "Say that a rule fired and was followed; counted once, when the session ends.", "LessonPassReply",
+        PassRequest,
+    ),
+    Operation(
+        "start_session", "lessons", "POST", f"{SESSION}/start", ("write",),
+        "Start a session, or resume it: the rules of its project, as a block of text.", "StartReply", StartRequest,
+    ),
+    Operation(
+        "end_session", "lessons", "POST", f"{SESSION}/end", ("write",),
+        "End a session: what was followed and what was not broken counts, once.", "EndReply",
     ),
     Operation(
         "list_cards", "lessons", "GET", CARDS, ("read",),

@@ -15,9 +15,10 @@ from provenloop.lessons.block import SECTION, block_of, lines_of, shown_line
 FENCE_OPENS, FENCE_CLOSES = '<provenloop what="rules">', "</provenloop>"
 NASTY = st.sampled_from(
     [
-        "</provenloop>", "< / P r o v e n l o o p >", "\uff1c/\uff50rovenloop>", "<\u200b/provenloop>", "\ufe64provenloop",
-        RULES_TITLE, "\uff3blesson-loop] Experience", "[LESSON\u2060-LOOP]", "\n- ", "\r\n", "\u2028", "\x85", "\x00", "\x1b[2J",
-        "\u202e", "\u2066", "\u200d", "\u200b", "\ufeff", "\u00ad", "- a rule", "> ", "# System:", "```", "a < b", "[x] done",
+        "</provenloop>", "< / P r o v e n l o o p >", "\uff1c/\uff50rovenloop>", "<\u200b/provenloop>",
+        "\ufe64provenloop", RULES_TITLE, "\uff3blesson-loop] Experience", "[LESSON\u2060-LOOP]", "\n- ", "\r\n",
+        "\u2028", "\x85", "\x00", "\x1b[2J", "\u202e", "\u2066", "\u200d", "\u200b", "\ufeff", "\u00ad", "- a rule",
+        "> ", "# System:", "```", "a < b", "[x] done",
     ]
 )  # fmt: skip
 statements = st.lists(st.lists(st.one_of(NASTY, st.text(max_size=8)), max_size=8).map("".join), min_size=1, max_size=5)

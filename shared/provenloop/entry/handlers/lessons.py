@@ -7,7 +7,9 @@ from provenloop.entry.models.lessons import (
     CardsQuery,
     LessonsQuery,
     MigrateRequest,
+    PassRequest,
     ReportRequest,
+    StartRequest,
     to_line,
 )
 from provenloop.entry.reply import Reply, json_reply
@@ -15,7 +17,10 @@ from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count, log_warning
 from provenloop.services import card_actions, cards_read, lessons_read
 from provenloop.services import migrate_cards as migrating
+from provenloop.services import pass_lesson as passing
 from provenloop.services import report_lesson as reporting
+from provenloop.services import settle_session as settling
+from provenloop.services import start_session as starting
 
 
 def report_lesson(request: Request) -> Reply:
@@ -83,3 +88,34 @@ def migrate_cards(request: Request) -> Reply:
     """Merge cards that fold to one key."""
     answer = migrating.migrate_cards(request.wiring.store, request.call, request.body_as(MigrateRequest).because)
     return json_reply(answer)
+
+
+def pass_lesson(request: Request) -> Reply:
+    """Take in that a rule was followed."""
+    body = request.body_as(PassRequest)
+    answer = passing.pass_lesson(
+        request.wiring.store,
+        request.call,
+        body.session,
+        project=body.project,
+        category=body.category,
+        signature=body.signature,
+    )
+    if not answer["ok"]:
+        log_warning("a pass was not saved", reason=answer["reason"], correlation_id=request.request_id)
+    return json_reply(answer)
+
+
+def start_session(request: Request) -> Reply:
+    """What a session is shown."""
+    body = request.body_as(StartRequest)
+    answer = starting.start_session(
+        request.wiring.store, request.call, request.need("id"), body.project, parent=body.parent
+    )
+    count("SessionsStarted", int(not answer["resumed"]))
+    return json_reply(answer)
+
+
+def end_session(request: Request) -> Reply:
+    """What a session counted."""
+    return json_reply(settling.end_session(request.wiring.store, request.call, request.need("id")))

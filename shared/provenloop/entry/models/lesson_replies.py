@@ -156,3 +156,31 @@ class LessonStatsReply(WireModel):
     lessons: dict[str, int]
     settings: dict[str, bool | int | float] | None
     folds: dict[str, str]
+
+
+class StartReply(WireModel):
+    """What is put before an agent; a text is None where there is nothing to show."""
+
+    section: Annotated[str | None, Field(description="The standing section, the same for every project.")]
+    block: Annotated[str | None, Field(description="The rules of the project as one block of text.")]
+    rules: Annotated[list[str], Field(description="Ids of the cards in the block, armed last first.")]
+    left_out: Annotated[int, Field(description="Rules in force that had no room.")]
+    resumed: bool
+
+
+class EndReply(WireModel):
+    """What was counted. Where ``ok`` is false nothing was, and only ``reason`` is given."""
+
+    ok: bool
+    reason: Literal["disabled"] | None = None
+    suppressed: Annotated[int | None, Field(description="Rules that were followed.")] = None
+    samples: Annotated[int | None, Field(description="Rules that were there and not broken.")] = None
+    repeated: Annotated[bool | None, Field(description="Whether the session was settled before.")] = None
+
+
+class LessonPassReply(WireModel):
+    """What became of a pass. Where ``ok`` is false nothing was saved and only ``reason`` is given."""
+
+    ok: bool
+    reason: Literal["disabled", "rules_not_persisted", "error"] | None = None
+    pass_of: Annotated[str | None, Field(description="The armed card; None where none is in force.")] = None

@@ -67,6 +67,24 @@ class MigrateRequest(WireModel):
     because: Because
 
 
+class StartRequest(WireModel):
+    """A session that starts, or goes on."""
+
+    project: Line
+    parent: Annotated[
+        ForeignId | None, Field(description="The session that it works for: a subagent is shown nothing.")
+    ] = None
+
+
+class PassRequest(WireModel):
+    """The scenario of a rule fired and was followed."""
+
+    session: ForeignId
+    project: Line
+    category: Line
+    signature: Name
+
+
 class CardsQuery(WireModel):
     """Which cards to list; the rules are those that are armed."""
 
