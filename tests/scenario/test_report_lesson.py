@@ -137,7 +137,8 @@ def test_a_card_keeps_the_first_statement_a_report_brings_and_no_other(guards: G
     guards.report(statement="look twice")
     stored = guards.card(card)
     assert (stored.statement, stored.suggestion) == (None, "look first")
-    assert guards.act(card, "arm")["statement"] == "look first"
+    guards.act(card, "arm")
+    assert guards.card(card).statement == "look first"
 
 
 def test_a_card_shows_the_newest_20_lines_and_drops_older_ones_while_the_stream_keeps_all(guards: Guards) -> None:
@@ -239,6 +240,19 @@ def test_a_report_whose_reply_was_lost_counts_once(guards: Guards) -> None:
         guards.report(key="k")
     answer = guards.report(key="k")
     assert (answer["ok"], guards.card(answer["card"]).reports) == (True, 1)
+
+
+def test_twenty_reporters_in_step_lose_nothing_and_one_makes_the_card_ready(guards: Guards) -> None:
+    store, calls = guards.desk.store, [guards.desk.call(by=GUARD) for _ in range(20)]
+    with Interleaving(guards.desk.client) as actors:
+        for number, call in enumerate(calls):
+            actors.actor(f"guard{number}", lambda call=call: report_lesson(store, call, make_line()))  # type: ignore[misc]
+        answers = [outcome.result() for outcome in actors.run().values()]
+    [card] = store.all_cards(guards.desk.memory)
+    assert (card.reports, sum(answer["just_ready"] for answer in answers)) == (20, 1)
+    assert [event.kind for event in guards.items("OUTBOX")] == ["RuleReady"]
+    assert len(store.card_evidence(guards.desk.memory, card.id)) == 20
+    guards.desk.verify()
 
 
 @settings(max_examples=6)

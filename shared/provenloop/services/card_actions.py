@@ -30,7 +30,7 @@ def act_on_card(
         statement: what the rule says; read by ``arm`` and ``edit`` only, a blank one was not given.
 
     Returns:
-        ``{id, action, status, statement, armed_at, audit}``; ``armed_at`` (RFC 3339) of a card that is armed now.
+        ``{id, action, status, armed_at, audit}``; ``armed_at`` (RFC 3339) of a card that is armed now.
 
     Raises:
         ScopeDeniedError, PrincipalKindError, InvalidInputError, NotFoundError, AmbiguousPrefixError,
@@ -52,7 +52,6 @@ def act_on_card(
             "id": after.id,
             "action": action,
             "status": after.status,
-            "statement": after.statement,
             "armed_at": format_instant(after.armed_at) if after.status == "armed" and after.armed_at else None,
             "audit": step.entry.id,
         }

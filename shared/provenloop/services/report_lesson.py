@@ -7,8 +7,8 @@ the card has moved meanwhile, the refusal shows it as it is, and the transaction
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from provenloop.domain.commit import Change, LogEntry, LogHead
 from provenloop.domain.errors import BusyError, IdempotencyMismatchError, IntegrityError, LoopError, UnavailableError
 from provenloop.domain.grain import Grain, GrainDraft
 from provenloop.domain.names import DEFAULT_NAMESPACE
-from provenloop.lessons.card import KEPT_EVIDENCE, Card, CardEvidence, LessonPlace, card_id, project_key
+from provenloop.lessons.card import Card, CardEvidence, LessonPlace, card_id, project_key
 from provenloop.lessons.folding import Folded, fold
 from provenloop.lessons.judgement import becomes_ready, comes_back, is_ready
 from provenloop.lessons.line import Counted, Line, checked, is_lesson, kept_detail, same_line
@@ -26,17 +26,14 @@ from provenloop.lessons.session import SessionBreach
 from provenloop.lessons.settings import LessonSettings
 from provenloop.services.call import Call
 from provenloop.services.card_chain import put_as_ready, step_of_engine
+from provenloop.services.card_counts import side_of, trim_evidence
+from provenloop.services.lesson_number import lesson_given_back_if_refused, reserve_for_lesson
 from provenloop.services.lesson_settings import InForce, settings_in_force
-from provenloop.services.log_number import NOT_WRITTEN, given_back_if_refused, next_slot
-from provenloop.services.memories import unknown_memory
 from provenloop.services.ports import (
     Count,
     Failure,
     Put,
-    Remove,
-    Reservation,
     Store,
-    Within,
     Write,
     WriteRefusedError,
 )
@@ -48,7 +45,6 @@ _DRAFT = GrainDraft("event", DEFAULT_NAMESPACE, TOPIC, "", None, {})
 _MAX_ROUNDS = 12
 #: Reporters of one card collide on it, so each is sent more often than other transactions.
 _TRIES = 16
-_TRIMMED_EVERY = 10
 _REQUEST_CHARS = 16
 
 
@@ -91,8 +87,8 @@ def report_lesson(store: Store, call: Call, line: Line) -> dict[str, Any]:
 def _saved(store: Store, call: Call, line: Line, in_force: InForce) -> dict[str, Any]:
     size = len(canonical_json(line.body(None, "report", just_ready=False)).encode())
     for _ in range(_MAX_ROUNDS):
-        head = _reserve(store, call, size, in_force.settings)
-        with _given_back_if_refused(store, call, head.seq, size):
+        head = reserve_for_lesson(store, call, size, in_force.settings)
+        with lesson_given_back_if_refused(store, call, head.seq, size):
             reporting = _Reporting(store, call, head, line, fold(line, in_force.folds), in_force.settings)
             reply = reporting.commit()
         if reply is None or reply["seq"] != head.seq:
@@ -100,33 +96,6 @@ def _saved(store: Store, call: Call, line: Line, in_force: InForce) -> dict[str,
         if reply is not None:
             return reply
     raise BusyError("other writers keep taking the same numbers; try again")
-
-
-@contextmanager
-def _given_back_if_refused(store: Store, call: Call, seq: int, size: int) -> Iterator[None]:
-    """Gives the number and the bytes back when the commit inside is refused."""
-    try:
-        with given_back_if_refused(store, call, seq):
-            yield
-    except NOT_WRITTEN:
-        store.give_back_lesson(call.memory, size)
-        raise
-
-
-def _reserve(store: Store, call: Call, size: int, settings: LessonSettings) -> LogHead:
-    wanted = Reservation(
-        grains=1,
-        errors=0,
-        namespaces=frozenset({DEFAULT_NAMESPACE}),
-        at=call.now,
-        wake_at=next_slot(call.now),
-        lesson_bytes=size,
-        lesson_room=settings.max_lessons_bytes,
-    )
-    head = store.reserve(call.memory, wanted)
-    if head is None:
-        raise unknown_memory()
-    return head
 
 
 class _Reporting:
@@ -159,7 +128,7 @@ class _Reporting:
                     return None
                 card = None if is_environment else self._store.card(self._call.memory, self._card_id)
                 continue
-            self._trim(stored.card)
+            trim_evidence(self._store, self._call, stored.card)
             return stored.reply
         raise BusyError("other reporters keep moving the same card; try again")
 
@@ -217,7 +186,7 @@ class _Reporting:
                 "violations": int(counted == "violation"),
                 "since_rejection": int(card.status == "rejected"),
             },
-            within=self._side(card),
+            within=side_of(card, self._settings),
             last_at=self._call.now,
             suggests=suggests,
         )
@@ -252,17 +221,6 @@ class _Reporting:
             return card, False, [Put(card)]
         step = put_as_ready(self._store, self._call, replace(card, ready_at=now), {"reason": "ready"})
         return step.card, True, step.writes
-
-    def _side(self, card: Card) -> tuple[Within, ...]:
-        """The side of the threshold on which the card was read: on the other one, this line would do something else."""
-        threshold = self._settings.promote_threshold
-        if becomes_ready(card, self._settings):
-            return (Within("reports", threshold - 1, threshold - 1),)
-        if card.status == "candidate" and card.ready_at is None and card.reports < threshold:
-            return (Within("reports", high=threshold - 2),)
-        if card.status == "rejected" and not comes_back(card, self._settings):
-            return (Within("since_rejection", high=self._settings.revive_threshold - 2),)
-        return ()
 
     def _line_writes(self, counted: Counted, card: Card | None, *, just_ready: bool = False) -> list[Write]:
         grain = Grain(
@@ -326,17 +284,6 @@ class _Reporting:
             "ready": card is not None and is_ready(card, self._settings),
             "just_ready": just_ready,
         }
-
-    def _trim(self, card: Card | None) -> None:
-        """Drop evidence that is older than the newest 20, now and then: readers see no more than those anyway."""
-        if card is None or card.reports < KEPT_EVIDENCE or card.reports % _TRIMMED_EVERY:
-            return
-        old = self._store.card_evidence(self._call.memory, card.id)[KEPT_EVIDENCE:]
-        try:
-            if old:
-                self._store.transact(self._call.memory, [Remove(row) for row in old[-90:]], self._call.now, tries=1)
-        except UnavailableError:
-            return
 
 
 def _is_entry(failure: Failure) -> bool:

@@ -102,7 +102,6 @@ class CardActionReply(WireModel):
     id: str
     action: Action
     status: CardStatus
-    statement: str | None
     armed_at: Time | None
     audit: Annotated[str, Field(description="Id of the audit entry.")]
 

@@ -1,0 +1,40 @@
+"""What counting on a card rests on, and how much evidence it keeps."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from provenloop.domain.errors import LoopError
+from provenloop.lessons.card import KEPT_EVIDENCE, Card
+from provenloop.lessons.judgement import becomes_ready, comes_back
+from provenloop.lessons.settings import LessonSettings
+from provenloop.services.call import Call
+from provenloop.services.ports import Remove, Store, Within, WriteRefusedError
+
+_TRIMMED_EVERY = 10
+_AT_ONCE = 90
+
+
+def side_of(card: Card, settings: LessonSettings) -> tuple[Within, ...]:
+    """The side of the threshold on which a card was read: on the other one, a line would do something else."""
+    threshold = settings.promote_threshold
+    if becomes_ready(card, settings):
+        return (Within("reports", threshold - 1, threshold - 1),)
+    if card.status == "candidate" and card.ready_at is None and card.reports < threshold:
+        return (Within("reports", high=threshold - 2),)
+    if card.status == "rejected" and not comes_back(card, settings):
+        return (Within("since_rejection", high=settings.revive_threshold - 2),)
+    return ()
+
+
+def trim_evidence(store: Store, call: Call, card: Card | None) -> None:
+    """Drop evidence that is older than the newest 20, now and then: readers see no more than those anyway.
+
+    The line is stored by now, so whatever goes wrong here is left to the next time.
+    """
+    if card is None or card.reports < KEPT_EVIDENCE or card.reports % _TRIMMED_EVERY:
+        return
+    with suppress(LoopError, WriteRefusedError):
+        old = store.card_evidence(call.memory, card.id)[KEPT_EVIDENCE:]
+        if old:
+            store.transact(call.memory, [Remove(row) for row in old[-_AT_ONCE:]], call.now, tries=1)
