@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> int:
     begun = time.perf_counter()
     found = figures.measured()
     sys.stdout.write(figures.tables(found))
-    sys.stdout.write("\nour own time for one request, warm, without the store's answer\n")
+    sys.stdout.write("\nour own processor time for one request, warm\n")
     for size, spent in timed_matches():
         sys.stdout.write(f"{size:>8} recipes{spent * 1000:>9.2f} ms\n")
     sys.stdout.write(f"\n{time.perf_counter() - begun:.0f} s\n")
