@@ -33,6 +33,7 @@ from provenloop.services.carry_out_distillation import Distiller, DistilSettings
 from provenloop.services.distil_now import distil_now
 from provenloop.services.distil_port import Draft
 from provenloop.services.distil_recipe import AFTER_REQUEST_S, Wanted, begin_distillation, show_distillation, told
+from provenloop.services.erase_memory import begin_erasure
 from provenloop.services.model_port import ModelAccess
 from provenloop.services.ports import Write
 from tests import model_server as server_
@@ -336,6 +337,14 @@ def test_a_job_that_stands_still_is_sent_again_when_it_is_asked_for(bench: Bench
     bench.desk.now += 30 * 60_000
     bench.begin()
     assert [delay for _, _, delay in bench.sent.messages] == [5, 0]
+
+
+def test_a_memory_that_is_erased_meanwhile_is_told_to_no_model(bench: Bench) -> None:
+    job = bench.begin()
+    begin_erasure(bench.desk.store, Sent(), bench.desk.call(), "it ended")
+    with pytest.raises(NotFoundError):
+        bench.carry_out(job)
+    assert bench.server.seen == []
 
 
 # at once

@@ -36,6 +36,7 @@ from provenloop.services.call import Call
 from provenloop.services.decision import lost_race
 from provenloop.services.distil_port import Draft, RecipeKeeper
 from provenloop.services.distil_recipe import learner, unknown_job
+from provenloop.services.memories import require_heads
 from provenloop.services.model_port import ModelAccess, ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
 from provenloop.services.ports import Entropy, Put, Remove, Replace, Store, Write, WriteRefusedError
 
@@ -122,6 +123,8 @@ class Distiller:
         if job.own_key and self.models.own_key is None:
             # The request that brought the key is gone; what it paid for, nobody knows.
             return self._failed(call, job, ModelFailure("unknown"))
+        # Of a memory that is being erased nothing is told to anybody any more.
+        require_heads(self.store, call.memory)
         envelope = self._envelope(call, job)
         asked = claimed(job, call.now, call.entropy(_CLAIM_BYTES).hex())
         self._move(call, job, asked)
