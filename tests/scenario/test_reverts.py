@@ -20,7 +20,7 @@ from provenloop.services.apply_change import apply
 from provenloop.services.configure import ConfigChange
 from provenloop.services.forget_plan import Wanted
 from provenloop.services.loop_state import health
-from tests.builders import DAY_MS, Desk, Work, make_calls, make_fact, make_principal, make_tool_call
+from tests.builders import DAY_MS, Desk, Work, addresses, make_calls, make_fact, make_principal, make_tool_call
 from tests.faults import Interleaving, Snapshot, assert_unchanged
 
 HOUR_MS = 3_600_000
@@ -68,6 +68,29 @@ def test_later_horizons_bring_the_one_open_revert_up_to_date(found: Desk) -> Non
     assert reverts(found) == [first]
     row = found.queue(analyzer=f"loop.{REVIEW}")[0]
     assert (row["details"]["horizon_days"], row["count"], unhandled(found)) == (7, 5, [])
+
+
+def test_a_revert_cites_the_calls_of_that_error_that_failed_in_the_window(found: Desk) -> None:
+    found.approve_and_apply(found.finding("tool_failure"))
+    began = found.now
+    found.now = began + HOUR_MS
+    again = addresses(found.record(*make_calls(2, name="again")))
+    found.record(make_tool_call("other", error="out of stock"), make_tool_call("fine", error=None))
+    found.now = began + DAY_MS + HOUR_MS
+    found.record(*make_calls(1, name="after"))
+    found.run(at=began + 2 * DAY_MS)
+    [revert] = reverts(found)
+    assert set(found.recommendation(revert).evidence) == set(again)
+
+
+def test_a_revert_of_a_resolution_cites_the_value_that_came_back(found: Desk) -> None:
+    found.approve_and_apply(found.finding("contradiction_sweep"))
+    began = found.now
+    found.now = began + HOUR_MS
+    found.record(make_fact("Rome"))
+    found.run(at=began + 2 * DAY_MS)
+    [revert] = reverts(found)
+    assert found.recommendation(revert).evidence == (found.facts()["Rome"].address,)
 
 
 def test_a_later_horizon_that_holds_resolves_the_revert(found: Desk) -> None:

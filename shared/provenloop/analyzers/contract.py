@@ -163,7 +163,10 @@ class AgedView:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredView:
-    """An applied recommendation with a checkpoint that came out regressed. Rates are errors / calls at each."""
+    """An applied recommendation with a checkpoint that came out regressed. Rates are errors / calls at each.
+
+    ``evidence`` are addresses of what happened again, newest first.
+    """
 
     group: str
     namespace: str
@@ -174,6 +177,7 @@ class MeasuredView:
     errors: int
     calls: int
     horizon_ms: int
+    evidence: tuple[str, ...] = ()
 
 
 View = ToolView | ClusterView | GrainView | NearView | QuestionView | AssemblyView | AgedView | MeasuredView

@@ -60,7 +60,7 @@ def _draft(view: MeasuredView) -> Draft:
             },
         ),
         proposal=Proposal(revert_of=view.recommendation),
-        evidence=(),
+        evidence=view.evidence,
         count=view.errors,
         confidence=0.8,
     )

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from provenloop.analyzers.reading import by_value, facts_by_cluster, value_of
 from provenloop.domain.checkpoint import TOOL_ERRORS, Checkpoint, Reading, Watch
 from provenloop.domain.grain import Grain
+from provenloop.domain.instants import utc_day
 from provenloop.domain.names import MemoryId
-from provenloop.domain.recommendation import Metric, Recommendation
+from provenloop.domain.recommendation import MAX_EVIDENCE, Metric, Recommendation
 from provenloop.services.as_of import live_at
 from provenloop.services.ports import Store
 
@@ -52,6 +53,26 @@ def reading_of(
     live = list(_live(store, memory, facts, window))
     again = _copies_again(rec, facts, live, window) if metric.name == DUPLICATES else _values_again(live, window)
     return Reading(again, counted.calls)
+
+
+def happened_again(
+    store: Store, memory: MemoryId, rec: Recommendation, metric: Metric, checkpoint: Checkpoint, now: int
+) -> tuple[str, ...]:
+    """Addresses of what a checkpoint's window brought again, newest first, at most 64: failed calls, or facts."""
+    window = Window(0, checkpoint.begins_at, checkpoint.ends_at)
+    if metric.name == TOOL_ERRORS:
+        return _failed_calls(store, memory, metric, window)
+    facts = _found_among(rec, store.grains_by_prefix(memory, metric.subject_key, now))
+    came = {grain.address: grain for grain in _live(store, memory, facts, window) if window.holds(grain)}
+    return tuple(sorted(came, key=lambda address: (-came[address].recorded_at, address)))[:MAX_EVIDENCE]
+
+
+def _failed_calls(store: Store, memory: MemoryId, metric: Metric, window: Window) -> tuple[str, ...]:
+    """Of the calls that each day keeps of each signature, those in the window."""
+    days = store.tool_window(memory, metric.subject_key, utc_day(window.begins_at), utc_day(window.ends_at))
+    kept = (pair for row in days.signatures if metric.signature in (None, row.signature) for pair in row.newest)
+    came = sorted((-at, address) for at, address in kept if window.begins_at < at <= window.ends_at)
+    return tuple(address for _, address in came)[:MAX_EVIDENCE]
 
 
 def _found_among(rec: Recommendation, grains: Sequence[Grain]) -> Sequence[Grain]:

@@ -11,15 +11,16 @@ from provenloop.domain.checkpoint import Checkpoint, last_verdict
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import FindingKey, Recommendation, family_of
 from provenloop.services.ports import Store
+from provenloop.services.recurrence import happened_again
 
 REVIEW = family_of(OutcomeReview.manifest.id)
 
 
-def measured_view(store: Store, memory: MemoryId, rec_id: str) -> MeasuredView:
+def measured_view(store: Store, memory: MemoryId, rec_id: str, now: int) -> MeasuredView:
     """An applied recommendation with what its last telling checkpoint came to; no errors where nothing is asked."""
     rec = store.recommendations(memory, [rec_id]).get(rec_id)
-    last = last_verdict(store.checkpoints(memory, rec_id)) if rec is not None else None
-    if rec is None or rec.metric is None or last is None or not _asks(store, memory, rec, last):
+    last = _asking(store, memory, rec)
+    if rec is None or rec.metric is None or last is None:
         return MeasuredView(rec_id, rec.namespace if rec is not None else "", rec_id, "", 0, 0, 0, 0, 0)
     return MeasuredView(
         group=rec_id,
@@ -31,6 +32,7 @@ def measured_view(store: Store, memory: MemoryId, rec_id: str) -> MeasuredView:
         errors=last.whole.errors,
         calls=last.whole.calls,
         horizon_ms=last.horizon_ms,
+        evidence=happened_again(store, memory, rec, rec.metric, last, now),
     )
 
 
@@ -52,7 +54,18 @@ def open_revert(store: Store, memory: MemoryId, rec_id: str) -> tuple[Recommenda
 
 def _is_unhandled(store: Store, memory: MemoryId, rec_id: str) -> bool:
     key = _revert_key(store, memory, rec_id)
-    return (key is None or key.open_id is None) and measured_view(store, memory, rec_id).errors > 0
+    if key is not None and key.open_id is not None:
+        return False
+    last = _asking(store, memory, store.recommendations(memory, [rec_id]).get(rec_id))
+    return last is not None and last.whole.errors > 0
+
+
+def _asking(store: Store, memory: MemoryId, rec: Recommendation | None) -> Checkpoint | None:
+    """The checkpoint that speaks for undoing a recommendation, if one does."""
+    if rec is None or rec.metric is None:
+        return None
+    last = last_verdict(store.checkpoints(memory, rec.id))
+    return last if last is not None and _asks(store, memory, rec, last) else None
 
 
 def _asks(store: Store, memory: MemoryId, rec: Recommendation, last: Checkpoint) -> bool:

@@ -103,7 +103,7 @@ class Views:
 
     def _measured(self, group: str, setting: Setting) -> MeasuredView:
         del setting
-        return measured_view(self.store, self.memory, group)
+        return measured_view(self.store, self.memory, group, self.now)
 
     def _assembly(self, group: str, setting: Setting) -> AssemblyView:
         days = self.store.assembly_window(self.memory, *self._window(setting.parameters))

@@ -15,14 +15,15 @@ ANALYZER = OutcomeReview()
 def examined(**more: Any) -> Examination:
     fields: dict[str, Any] = {
         "group": "rec", "namespace": "shared", "recommendation": "rec", "metric": "tool_error_recurrence",
-        "baseline_errors": 5, "baseline_calls": 6, "errors": 2, "calls": 3, "horizon_ms": 7 * DAY_MS, **more,
+        "baseline_errors": 5, "baseline_calls": 6, "errors": 2, "calls": 3, "horizon_ms": 7 * DAY_MS,
+        "evidence": ("a", "b"), **more,
     }  # fmt: skip
     return ANALYZER.examine(MeasuredView(**fields), {}, NOW)
 
 
 def test_a_change_that_did_not_hold_is_proposed_for_undoing() -> None:
     [draft] = examined().drafts
-    assert (draft.parts, draft.severity, draft.evidence, draft.count) == (("rec",), "high", (), 2)
+    assert (draft.parts, draft.severity, draft.evidence, draft.count) == (("rec",), "high", ("a", "b"), 2)
     assert draft.proposal == Proposal(revert_of="rec")
     assert (draft.proposal.is_applicable, draft.proposal.is_rollbackable) == (True, False)
     assert draft.summary.args == {

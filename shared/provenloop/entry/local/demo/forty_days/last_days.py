@@ -21,7 +21,7 @@ def _regressed(cast: Cast, found: Findings) -> None:
     cast.tells_outcome(found.invoices, 7, "held, 0 of 5")
     cast.tells_outcome(found.lesson, 30, "regressed, 1 of 7")
     [revert] = cast.findings("outcome_review")
-    cast.tells_of(revert, "finds: it did not hold 30 d; undo it", "high, cites 0")
+    cast.tells_of(revert, "finds: it did not hold 30 d; undo it", "high, cites 1")
     cast.diary.checks.equal("it is the lesson that is to be undone", revert["proposal"]["revert_of"], found.lesson)
     cast.reviewer.decides("approve", revert["id"], "names change too often", "approved")
     undone = cast.reviewer.decides("apply", revert["id"], "it did not help", "applied")
