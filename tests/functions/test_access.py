@@ -38,6 +38,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "report_lesson": {"project": "p", "category": "c", "signature": "s", "detail": "d"},
     "act_on_card": {"because": "x", "statement": "x"},
     "start_session": {"project": "p"},
+    "digest_lessons": {"session": "s1"},
     "pass_lesson": {"project": "p", "category": "c", "signature": "s", "session": "s1"},
     "forget": {"address": ADDRESS, "because": "x"},
     "snooze": {"because": "x", "until": NOW + 1},

@@ -98,6 +98,7 @@ def _ask_about_lessons(api: Api) -> None:
     assert len(asked(api, "migrate_cards", body=BECAUSE)["merged"]) == 1
     asked(api, "configure", body={"lessons": {"enabled": False}})
     assert asked(api, "report_lesson", body=line) == {"ok": False, "reason": "disabled"}
+    assert asked(api, "digest_lessons", body={"session": "s1"}) == {"ok": False, "reason": "disabled"}
 
 
 def _ask_about_sessions(api: Api, line: dict[str, Any]) -> None:

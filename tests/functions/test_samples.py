@@ -58,6 +58,7 @@ FIRST_DAY = [
     ("lessons.lesson_stats", 200),
     ("lessons.start_session", 200),
     ("lessons.pass", 200),
+    ("lessons.digest", 503),
     ("lessons.end_session", 200),
     ("lessons.arm", 404),
     ("loop_api.export_memory", 200),

@@ -95,7 +95,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
     "lessons": {
         "TOKEN": frozenset({"GetItem"}),
         "HEAD": frozenset({"GetItem", "Query", "PutItem", "UpdateItem"}),
-        "LOG": frozenset({"PutItem"}),
+        "LOG": frozenset({"Query", "PutItem"}),
         "GRAIN": frozenset({"BatchGetItem", "PutItem"}),
         "INDEX": frozenset({"BatchGetItem", "PutItem", "DeleteItem"}),
         "LOOP": frozenset({"GetItem", "PutItem"}),
@@ -103,6 +103,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "NOTE": frozenset({"Query", "PutItem"}),
         "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
         "REPLAY": frozenset({"GetItem", "PutItem"}),
+        "RECIPE": frozenset({"PutItem"}),
         "LESSON": frozenset(
             {"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"}
         ),

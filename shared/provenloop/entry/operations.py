@@ -17,6 +17,7 @@ from provenloop.entry.models.forget import EraseRequest, ForgetRequest
 from provenloop.entry.models.lessons import (
     CardActionRequest,
     CardsQuery,
+    DigestRequest,
     LessonsQuery,
     MigrateRequest,
     PassRequest,
@@ -277,6 +278,10 @@ OPERATIONS: tuple[Operation, ...] = (
         "pass_lesson", "lessons", "POST", f"{MEMORY}/lessons/pass", ("write",),
         "Say that a rule fired and was followed; counted once, when the session ends.", "LessonPassReply",
         PassRequest,
+    ),
+    Operation(
+        "digest_lessons", "lessons", "POST", f"{MEMORY}/lessons/digest", ("write",),
+        "Have a model distil what went wrong in a session into candidate cards.", "DigestReply", DigestRequest,
     ),
     Operation(
         "start_session", "lessons", "POST", f"{SESSION}/start", ("write",),

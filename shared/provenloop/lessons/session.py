@@ -33,6 +33,7 @@ class Session:
     """
 
     key: str
+    project: str
     project_key: str
     started_at: int
     seq: int

@@ -76,7 +76,8 @@ def start_session(store: Store, call: Call, session: str, project: str, parent: 
         if record is not None:
             return _resumed(store, call, record, place, settings)
         shown = _shown_first(store, call, place, settings) if parent is None else Shown(dict(_NOTHING), ())
-        started = Session(key, place, call.now, heads.log.seq, is_child=parent is not None, rules=len(shown.cards))
+        is_child = parent is not None
+        started = Session(key, name, place, call.now, heads.log.seq, is_child=is_child, rules=len(shown.cards))
         try:
             store.transact(call.memory, _writes(heads, started, shown.cards), call.now)
         except WriteRefusedError:

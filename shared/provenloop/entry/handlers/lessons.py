@@ -5,6 +5,7 @@ from __future__ import annotations
 from provenloop.entry.models.lessons import (
     CardActionRequest,
     CardsQuery,
+    DigestRequest,
     LessonsQuery,
     MigrateRequest,
     PassRequest,
@@ -16,11 +17,15 @@ from provenloop.entry.reply import Reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count, log_warning
 from provenloop.services import card_actions, cards_read, lessons_read
+from provenloop.services import digest_lessons as digesting
 from provenloop.services import migrate_cards as migrating
 from provenloop.services import pass_lesson as passing
 from provenloop.services import report_lesson as reporting
 from provenloop.services import settle_session as settling
 from provenloop.services import start_session as starting
+
+#: A gateway hangs up after 30 s, and what was distilled has to be stored and told.
+DIGEST_AT_MOST_MS = 22_000
 
 
 def report_lesson(request: Request) -> Reply:
@@ -119,3 +124,15 @@ def start_session(request: Request) -> Reply:
 def end_session(request: Request) -> Reply:
     """What a session counted."""
     return json_reply(settling.end_session(request.wiring.store, request.call, request.need("id")))
+
+
+def digest_lessons(request: Request) -> Reply:
+    """Have a model distil a session."""
+    current = request.wiring
+    model = digesting.DigestModel(current.settings.distil_model, DIGEST_AT_MOST_MS)
+    session = request.body_as(DigestRequest).session
+    answer = digesting.digest_lessons(current.store, request.call, current.models(), session, model)
+    count("LessonsDistilled", len(answer.get("saved", ())))
+    if answer.get("failed"):
+        log_warning("cards of a digest were not saved", correlation_id=request.request_id)
+    return json_reply(answer)

@@ -183,3 +183,30 @@ class LessonPassReply(WireModel):
     ok: bool
     reason: Literal["disabled", "rules_not_persisted", "error"] | None = None
     pass_of: Annotated[str | None, Field(description="The armed card; None where none is in force.")] = None
+
+
+class DigestSaved(WireModel):
+    """A card of the digest that is stored."""
+
+    lesson: Annotated[str, Field(description="Address of the line.")]
+    card: str | None
+    candidate: bool
+    ready: bool
+    just_ready: bool
+
+
+class DigestFailed(WireModel):
+    """A card of the digest that is not stored, by its place in what the model listed, from 0."""
+
+    place: int
+    reason: Annotated[str, Field(description="invalid, disabled, rules_not_persisted, error, or an error code.")]
+
+
+class DigestReply(WireModel):
+    """What is stored, and apart from it what is not. Where ``ok`` is false only ``reason`` is given."""
+
+    ok: bool
+    reason: Literal["disabled"] | None = None
+    saved: list[DigestSaved] | None = None
+    failed: list[DigestFailed] | None = None
+    read: Annotated[int | None, Field(description="Texts of the session that the model was shown.")] = None

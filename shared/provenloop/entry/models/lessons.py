@@ -85,6 +85,12 @@ class PassRequest(WireModel):
     signature: Name
 
 
+class DigestRequest(WireModel):
+    """Distil a session that was started."""
+
+    session: ForeignId
+
+
 class CardsQuery(WireModel):
     """Which cards to list; the rules are those that are armed."""
 
