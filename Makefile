@@ -27,7 +27,7 @@ help: ## List the targets
 setup: .venv/.package ## Make or refresh .venv
 
 .PHONY: demo
-demo: .venv/.package ## The sixty-second proof, the same on real transcripts, and forty days of a memory
+demo: .venv/.package ## The sixty-second proof, the same on real transcripts, forty days of a memory, a week of guards
 	@.venv/bin/python -m provenloop.entry.local demo
 
 .PHONY: dev

@@ -39,6 +39,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "act_on_card": {"because": "x", "statement": "x"},
     "start_session": {"project": "p"},
     "digest_lessons": {"session": "s1"},
+    "offer_lesson": {"because": "x", "project": "p"},
     "pass_lesson": {"project": "p", "category": "c", "signature": "s", "session": "s1"},
     "forget": {"address": ADDRESS, "because": "x"},
     "snooze": {"because": "x", "until": NOW + 1},
@@ -186,6 +187,8 @@ def test_what_is_of_one_memory_is_not_found_in_another_of_the_same_tenant(api: A
     token = api.mint("of-the-other", "admin", kind="human", memories="other")
     theirs = {**PATH, "memory": "other", "id": found[0]["id"], "run": run, "address": evidence[0]["address"]}
     of_one = [known for known in OF_A_MEMORY if set(VARIABLE.findall(known.path)) - PLACES]
+    # The caller names a session that starts: it is another one there.
+    of_one = [known for known in of_one if known.name != "start_session"]
     assert len(of_one) > 10
     before = api.stack.items()
     for asking in (token, ADMIN):

@@ -89,7 +89,13 @@ def _ask_about_lessons(api: Api) -> None:
     asked(api, "report_lesson", body=line)
     _ask_about_sessions(api, line)
     asked(api, "show_card", at_card)
+    replayed = asked(api, "replay_card", at_card)
+    assert ([row["would_count"] for row in replayed["lessons"]], len(replayed["passes"])) == (
+        ["violation", "environment", "violation"],
+        1,
+    )
     asked(api, "list_cards", query={"project": "p", "status": "armed"})
+    assert [rule["verdict"] for rule in asked(api, "show_outcomes")["rules"]] == ["regressed"]
     asked(api, "list_lessons", query={"limit": "2"})
     asked(api, "lesson_stats")
     folds = {"c": "key"}

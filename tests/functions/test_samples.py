@@ -60,6 +60,7 @@ FIRST_DAY = [
     ("lessons.pass", 200),
     ("lessons.digest", 503),
     ("lessons.end_session", 200),
+    ("lessons.replay_card", 404),
     ("lessons.arm", 404),
     ("loop_api.export_memory", 200),
     ("jobs.delete_memory", 202),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from provenloop.entry.local.demo import airline, forty_days, proof, run_demo
+from provenloop.entry.local.demo import airline, forty_days, guarded_week, proof, run_demo
 from provenloop.entry.local.demo.api import Api
 from provenloop.entry.local.demo.checks import Checks
 from provenloop.entry.local.stack import LocalStack
@@ -29,9 +29,10 @@ def running_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalSta
 
 @pytest.fixture
 def proof_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first of the three parts alone; the others take twenty seconds."""
+    """The first of the four parts alone; the others take twenty seconds."""
     monkeypatch.setattr(airline, "learn", lambda *_: None)
     monkeypatch.setattr(forty_days, "tell", lambda *_: None)
+    monkeypatch.setattr(guarded_week, "tell", lambda *_: None)
 
 
 def told(stack: LocalStack) -> tuple[int, str]:
@@ -54,9 +55,10 @@ def test_the_demo_tells_its_story_and_everything_holds(stack: LocalStack) -> Non
         "update_reservation_flights failed 36 of 85 calls",
         "Error: payment amount does not add up, total price is 1203, but paid 833",
         "Audit chain: 10 entries of 3 subjects verified; it holds.",
-        "955 stored; 19 passes ran and 2 skipped",
+        "955 stored; 22 passes ran and 2 skipped",
         "the forty days are as they are told: 113 claims",
-        "All 38 hold.",
+        "the week of the guards is as it is told: 49 claims",
+        "All 39 hold.",
     ):
         assert line in joined, line
     assert " NO " not in text

@@ -283,8 +283,8 @@ def _learn(admin: httpx.Client) -> None:
         _ok(admin.post(f"{memory}/lessons", json={**line, "session": "s-2"}))
     # What is said is no list of cards, but it is paid for.
     assert admin.post(f"{memory}/lessons/digest", json={"session": "s-2"}).status_code == 503
-    for read in ("cards", "cards?project=shop&status=armed", f"cards/{told['card']}", "lessons", "lessons?project=shop",
-                 "lessons/stats", "audit/verify"):  # fmt: skip
+    for read in ("cards", "cards?project=shop&status=armed", f"cards/{told['card']}", f"cards/{told['card']}/replay",
+                 "lessons", "lessons?project=shop", "lessons/stats", "audit/verify"):  # fmt: skip
         _ok(admin.get(f"{memory}/{read}"))
     _ok(admin.post(f"{memory}/forget", json={"address": told["lesson"], "because": "asked to"}))
     assert admin.get(f"{memory}/export").is_success

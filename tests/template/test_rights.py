@@ -98,7 +98,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "LOG": frozenset({"Query", "PutItem"}),
         "GRAIN": frozenset({"BatchGetItem", "PutItem"}),
         "INDEX": frozenset({"BatchGetItem", "PutItem", "DeleteItem"}),
-        "LOOP": frozenset({"GetItem", "PutItem"}),
+        "LOOP": frozenset({"GetItem", "Query", "PutItem"}),
         "AUDIT": frozenset({"Query", "PutItem"}),
         "NOTE": frozenset({"Query", "PutItem"}),
         "OUTBOX": frozenset({"PutItem", "DeleteItem"}),

@@ -20,7 +20,9 @@ from provenloop.entry.models.lessons import (
     DigestRequest,
     LessonsQuery,
     MigrateRequest,
+    OfferRequest,
     PassRequest,
+    ReplayQuery,
     ReportRequest,
     StartRequest,
 )
@@ -284,6 +286,10 @@ OPERATIONS: tuple[Operation, ...] = (
         "Have a model distil what went wrong in a session into candidate cards.", "DigestReply", DigestRequest,
     ),
     Operation(
+        "offer_lesson", "lessons", "POST", f"{RECOMMENDATION}/offer-card", ("review",),
+        "Offer an applied lesson of tool_failure as a candidate card; people only.", "ReportReply", OfferRequest,
+    ),
+    Operation(
         "start_session", "lessons", "POST", f"{SESSION}/start", ("write",),
         "Start a session, or resume it: the rules of its project, as a block of text.", "StartReply", StartRequest,
     ),
@@ -302,6 +308,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "show_card", "lessons", "GET", f"{CARDS}/{{id}}", ("read",),
         "Show a card: counters, evidence, audit.", "CardReply",
+    ),
+    Operation(
+        "replay_card", "lessons", "GET", f"{CARDS}/{{id}}/replay", ("read",),
+        "Show which past lessons and passes the key of a card matches, before it is armed.", "ReplayReply",
+        query=ReplayQuery,
     ),
     Operation(
         "act_on_card", "lessons", "POST", f"{CARDS}/{{id}}/{{action}}", ("review",),

@@ -68,6 +68,15 @@ class SessionPass:
 
 
 @dataclass(frozen=True, slots=True)
+class CardPass:
+    """In a session the scenario of a card fired and was followed, whether it was in force or not."""
+
+    card: str
+    session: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class SessionBreach:
     """In a session a rule was broken, as the line of commit ``seq`` says."""
 

@@ -44,7 +44,7 @@ def list_lessons(
     call.require("read")
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidInputError(f"1 to {MAX_LIMIT}", field="limit")
-    before = None if cursor is None else _number_of(cursor)
+    before = None if cursor is None else line_number(cursor)
     addresses = Addresses(require_heads(store, call.memory).log.key)
     if settings_if_readable(store, call.memory) is None:
         return {"lessons": [], "cursor": None}
@@ -56,10 +56,10 @@ def list_lessons(
         line = _shown(grain) if grain is not None else None
         size += len(canonical_json(line).encode())
         if lines and size > PAGE_BYTES:
-            return {"lessons": lines, "cursor": _cursor_at(reached)}
+            return {"lessons": lines, "cursor": line_cursor(reached)}
         lines += [line] if line is not None else []
         reached = at.seq
-    return {"lessons": lines, "cursor": _cursor_at(reached) if len(places) > limit else None}
+    return {"lessons": lines, "cursor": line_cursor(reached) if len(places) > limit else None}
 
 
 def lesson_stats(store: Store, call: Call) -> dict[str, Any]:
@@ -101,11 +101,17 @@ def _shown(grain: Grain) -> dict[str, Any]:
     return {"lesson": grain.address, "seq": grain.seq, "at": format_instant(grain.recorded_at), "by": grain.by, **shown}
 
 
-def _cursor_at(seq: int) -> str:
+def line_cursor(seq: int) -> str:
+    """Where a page of the stream goes on, behind the line with this number."""
     return base64.urlsafe_b64encode(f"line/{seq}".encode()).decode().rstrip("=")
 
 
-def _number_of(cursor: str) -> int:
+def line_number(cursor: str) -> int:
+    """The number that :func:`line_cursor` put into a cursor.
+
+    Raises:
+        InvalidInputError: it is none.
+    """
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError):

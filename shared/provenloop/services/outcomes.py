@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from provenloop.domain.checkpoint import Checkpoint, last_verdict
 from provenloop.domain.instants import format_instant
 from provenloop.domain.recommendation import Recommendation
+from provenloop.domain.visible import visible
+from provenloop.lessons.card import Card
+from provenloop.lessons.outcome import outcome_of
 from provenloop.services.call import Call
 from provenloop.services.checkpoint_told import checkpoint_told, metric_told
+from provenloop.services.lesson_settings import settings_if_readable
 from provenloop.services.memories import require_heads
 from provenloop.services.ports import Store
 from provenloop.services.revert import REVERTED
@@ -33,10 +38,11 @@ def outcomes(store: Store, call: Call) -> dict[str, Any]:
 
     Returns:
         ``{recommendations: [{id, analyzer, status, namespace, target, applied_at, metric, verdict, series}], cut,
-        analyzers: [{analyzer, ...counts, approval_rate, held_rate}]}``: applied recommendations that are measured,
-        those applied last first, at most 200 (``cut`` tells that there are more), each with its checkpoints by horizon
-        and the verdict of the longest that tells something; counts of recommendations by analyzer, and rates (0..1) of
-        at least ten cases, else None.
+        analyzers: [{analyzer, ...counts, approval_rate, held_rate}], rules: [...], rules_cut}``: applied
+        recommendations that are measured, those applied last first, at most 200 (``cut`` tells that there are more),
+        each with its checkpoints by horizon and the verdict of the longest that tells something; counts of
+        recommendations by analyzer, and rates (0..1) of at least ten cases, else None; and of cards that were armed,
+        those armed last first, at most 200, what was reported before and after.
 
     Raises:
         ScopeDeniedError, NotFoundError.
@@ -54,6 +60,27 @@ def outcomes(store: Store, call: Call) -> dict[str, Any]:
         "recommendations": [_told(rec, series[rec.id], texts) for rec in shown],
         "cut": len(measured) > MAX_SERIES,
         "analyzers": list(_by_analyzer(recs, series)),
+        **_rules(store, call),
+    }
+
+
+def _rules(store: Store, call: Call) -> dict[str, Any]:
+    """What became of rules; of no card where the settings of lessons cannot be read."""
+    if settings_if_readable(store, call.memory) is None:
+        return {"rules": [], "rules_cut": False}
+    armed = (card for card in store.all_cards(call.memory) if card.armed_at is not None)
+    cards = sorted(armed, key=lambda card: (-(card.armed_at or 0), card.id))
+    return {"rules": [_rule(card, call.now) for card in cards[:MAX_SERIES]], "rules_cut": len(cards) > MAX_SERIES}
+
+
+def _rule(card: Card, now: int) -> dict[str, Any]:
+    outcome = outcome_of(card, now)
+    return {
+        "id": card.id,
+        "project": visible(card.project),
+        "status": card.status,
+        "armed_at": None if card.armed_at is None else format_instant(card.armed_at),
+        **(asdict(outcome) if outcome is not None else {}),
     }
 
 

@@ -9,7 +9,7 @@ from provenloop.domain.errors import BusyError, IllegalTransitionError, Integrit
 from provenloop.lessons.card import card_id
 from provenloop.lessons.folding import fold
 from provenloop.lessons.line import Line, key_text
-from provenloop.lessons.session import SessionPass
+from provenloop.lessons.session import CardPass, SessionPass
 from provenloop.services.call import Call
 from provenloop.services.lesson_settings import settings_in_force
 from provenloop.services.memories import require_heads
@@ -50,6 +50,7 @@ def pass_lesson(
 
 
 def _saved(store: Store, call: Call, session: str, card_id: str) -> dict[str, Any]:
+    known: set[type] = set()
     for _ in range(_MAX_ROUNDS):
         record = store.session(call.memory, session, call.now)
         if record is None:
@@ -57,14 +58,21 @@ def _saved(store: Store, call: Call, session: str, card_id: str) -> dict[str, An
         if record.session.end is not None:
             raise IllegalTransitionError("the session is over", field="session")
         card = store.card(call.memory, card_id)
-        if card is None or card.status != "armed":
-            return {"ok": True, "pass_of": None}
-        if card_id in record.followed:
-            return {"ok": True, "pass_of": card_id}
-        followed = Put(SessionPass(session, card_id, call.now))
+        is_rule = card is not None and card.status == "armed"
+        told = {"ok": True, "pass_of": card_id if is_rule else None}
+        if card is None or card_id in record.followed:
+            return told
+        rows: list[SessionPass | CardPass] = [CardPass(card_id, session, call.now)]
+        rows += [SessionPass(session, card_id, call.now)] if is_rule else []
+        missing = [Put(row) for row in rows if type(row) not in known]
+        if not missing:
+            return told
         try:
-            store.transact(call.memory, [followed, Require(record.session, expected=record.session.rev)], call.now)
-        except WriteRefusedError:
+            lasts = Require(record.session, expected=record.session.rev)
+            store.transact(call.memory, [*missing, lasts], call.now)
+        except WriteRefusedError as refused:
+            # What is there already was said before in this session; the rest is still to be said.
+            known |= {type(failure.write.entity) for failure in refused.failures if isinstance(failure.write, Put)}
             continue
-        return {"ok": True, "pass_of": card_id}
+        return told
     raise BusyError("others keep moving the session; try again")

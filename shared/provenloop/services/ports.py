@@ -46,7 +46,7 @@ from provenloop.domain.records import (
 from provenloop.domain.rollup import Rollup
 from provenloop.domain.waiting import Callback, Wait
 from provenloop.lessons.card import Card, CardEvidence, Counter, LessonPlace, Rule
-from provenloop.lessons.session import Session, SessionBreach, SessionPass, SessionRules
+from provenloop.lessons.session import CardPass, Session, SessionBreach, SessionPass, SessionRules
 from provenloop.services.aged_port import AgedReader
 from provenloop.services.audit_port import AuditReader
 from provenloop.services.distil_port import DistillationReader
@@ -67,7 +67,7 @@ Entity = (
     | LedgerRow | Distillation | EnvelopeText
     | Job | Wait | Callback | Regression | Card | CardEvidence | Rule | LessonPlace
     | Recipe | RecipeVersion | VectorHead | VectorRow | VectorItem | Embedded
-    | Session | SessionRules | SessionPass | SessionBreach
+    | Session | SessionRules | SessionPass | SessionBreach | CardPass
 )  # fmt: skip
 
 #: How often a transaction that collides with others is sent before the caller is told.

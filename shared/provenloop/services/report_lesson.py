@@ -25,7 +25,7 @@ from provenloop.lessons.line import Counted, Line, checked, is_lesson, kept_deta
 from provenloop.lessons.session import SessionBreach
 from provenloop.lessons.settings import LessonSettings
 from provenloop.services.call import Call
-from provenloop.services.card_chain import put_as_ready, step_of_engine
+from provenloop.services.card_chain import chained, put_as_ready, step_of_engine
 from provenloop.services.card_counts import side_of, trim_evidence
 from provenloop.services.lesson_number import lesson_given_back_if_refused, reserve_for_lesson
 from provenloop.services.lesson_settings import InForce, settings_in_force
@@ -57,6 +57,14 @@ class _Stored:
     reply: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The applied recommendation that a person offers as a card, and why."""
+
+    recommendation: str
+    because: str
+
+
 def report_lesson(store: Store, call: Call, line: Line) -> dict[str, Any]:
     """Append a line to the lesson stream and merge it into its card.
 
@@ -72,24 +80,34 @@ def report_lesson(store: Store, call: Call, line: Line) -> dict[str, Any]:
         TooLargeError: a detail of over 200 KB, or no room under ``max_lessons_bytes``.
     """
     call.require("write")
+    return take_in(store, call, line)
+
+
+def take_in(store: Store, call: Call, line: Line, offer: Offer | None = None) -> dict[str, Any]:
+    """Store a line that the caller may bring; see :func:`report_lesson`.
+
+    Args:
+        offer: where the line comes from a recommendation; then that stands on the card's chain.
+    """
     kept = checked(line)
     try:
         in_force = settings_in_force(store, call.memory)
         if not in_force.settings.takes_reports:
             return {"ok": False, "reason": DISABLED}
-        return _saved(store, call, kept, in_force)
+        return _saved(store, call, kept, in_force, offer)
     except UnavailableError:
         return {"ok": False, "reason": NOT_PERSISTED}
     except IntegrityError:
         return {"ok": False, "reason": ERROR}
 
 
-def _saved(store: Store, call: Call, line: Line, in_force: InForce) -> dict[str, Any]:
+def _saved(store: Store, call: Call, line: Line, in_force: InForce, offer: Offer | None) -> dict[str, Any]:
     size = len(canonical_json(line.body(None, "report", just_ready=False)).encode())
     for _ in range(_MAX_ROUNDS):
         head = reserve_for_lesson(store, call, size, in_force.settings)
         with lesson_given_back_if_refused(store, call, head.seq, size):
-            reporting = _Reporting(store, call, head, line, fold(line, in_force.folds), in_force.settings)
+            folded = fold(line, in_force.folds)
+            reporting = _Reporting(store, call, head, line, folded, in_force.settings, offer)
             reply = reporting.commit()
         if reply is None or reply["seq"] != head.seq:
             store.give_back_lesson(call.memory, size)
@@ -102,9 +120,17 @@ class _Reporting:
     """One line under one number of the log, on its way into a transaction."""
 
     def __init__(
-        self, store: Store, call: Call, head: LogHead, line: Line, folded: Folded, settings: LessonSettings
+        self,
+        store: Store,
+        call: Call,
+        head: LogHead,
+        line: Line,
+        folded: Folded,
+        settings: LessonSettings,
+        offer: Offer | None,
     ) -> None:
         addresses = Addresses(head.key)
+        self._offer = offer
         self._store, self._call, self._seq, self._settings = store, call, head.seq, settings
         self._line, self._folded, self._addresses = line, folded, addresses
         self._request = call.idempotency_key or call.request_id
@@ -164,7 +190,15 @@ class _Reporting:
         after, just_ready, writes = self._merged(card, counted)
         lines = self._line_writes(counted, after, just_ready=just_ready)
         reply = self._reply(self._seq, after, counted, just_ready=just_ready)
-        return _Stored([*lines, *writes, Put(self._evidence(counted)), *self._breach(counted)], card, reply)
+        own = [Put(self._evidence(counted)), *self._breach(counted)]
+        if self._offer is not None and not just_ready:
+            told = {"action": "offer", **self._offered()}
+            own += chained(self._store, self._call, after, after, told, self._offer.because)
+        return _Stored([*lines, *writes, *own], card, reply)
+
+    def _offered(self) -> dict[str, str]:
+        """What an entry on the card's chain says of an offer."""
+        return {"recommendation": self._offer.recommendation} if self._offer is not None else {}
 
     def _counted(self, card: Card | None) -> Counted:
         if self._line.kind is not None:
@@ -199,7 +233,8 @@ class _Reporting:
         )
         for step, is_due in (("ready", becomes_ready), ("return", comes_back)):
             if is_due(card, self._settings):
-                moved = step_of_engine(self._store, self._call, told, step, count, {"reason": step})  # type: ignore[arg-type]
+                told_of = {"reason": step, **self._offered()}
+                moved = step_of_engine(self._store, self._call, told, step, count, told_of)  # type: ignore[arg-type]
                 return moved.card, True, moved.writes
         return told, False, [count]
 
@@ -219,7 +254,9 @@ class _Reporting:
         )
         if self._settings.promote_threshold > 1:
             return card, False, [Put(card)]
-        step = put_as_ready(self._store, self._call, replace(card, ready_at=now), {"reason": "ready"})
+        step = put_as_ready(
+            self._store, self._call, replace(card, ready_at=now), {"reason": "ready", **self._offered()}
+        )
         return step.card, True, step.writes
 
     def _line_writes(self, counted: Counted, card: Card | None, *, just_ready: bool = False) -> list[Write]:

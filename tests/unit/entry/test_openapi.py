@@ -120,6 +120,7 @@ def test_decisions_and_administration_read_the_token_afresh() -> None:
         "list_tokens",
         "migrate_cards",
         "mint_token",
+        "offer_lesson",
         "reject",
         "request_review",
         "revoke_token",

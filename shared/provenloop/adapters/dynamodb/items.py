@@ -58,7 +58,7 @@ from provenloop.domain.records import (
 from provenloop.domain.rollup import ROLLUP_KEPT_DAYS, AskDay, AssemblyDay, ReadDays, SignatureDay, ToolDay
 from provenloop.domain.waiting import CLOSED_KEPT_MS, Callback, Wait
 from provenloop.lessons.card import Card, CardEvidence, LessonPlace, Rule
-from provenloop.lessons.session import SESSION_KEPT_MS, Session, SessionBreach, SessionPass, SessionRules
+from provenloop.lessons.session import SESSION_KEPT_MS, CardPass, Session, SessionBreach, SessionPass, SessionRules
 from provenloop.services.ports import Entity
 
 DAY_S = 86_400
@@ -148,7 +148,7 @@ def _ttl_of_session(_memory: MemoryId, session: Session) -> Mapping[str, Any]:
     return {"ttl": seconds(session.started_at + SESSION_KEPT_MS)}
 
 
-def _ttl_in_session(_memory: MemoryId, row: SessionRules | SessionPass | SessionBreach) -> Mapping[str, Any]:
+def _ttl_in_session(_memory: MemoryId, row: SessionRules | SessionPass | SessionBreach | CardPass) -> Mapping[str, Any]:
     return {"ttl": seconds(row.at + SESSION_KEPT_MS)}
 
 
@@ -276,6 +276,7 @@ FORMS: tuple[Form, ...] = (
         None,
         _ttl_in_session,
     ),
+    Form("card_pass", CardPass, lambda row: keys.card_pass(row.card, row.session), "LESSON", None, _ttl_in_session),
     Form(
         "session_breach",
         SessionBreach,

@@ -58,6 +58,7 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | the lessons of a project, newest first | query, backwards | M#LESSON | begins_with ``LINE#<project key>#`` |
 | all lessons of a memory, newest first | query of index ``bytime``, backwards | M#LINES | ``<seq>`` |
 | one session, its rules, what it followed and broke | query | M#LESSON | begins_with ``SES#<session>`` |
+| in which sessions was a card followed? | query | M#LESSON | begins_with ``CPS#<card>#`` |
 | cards by status and project | query of index ``queue`` | M#C#<status> | ``<project key>#<created>#<id>`` |
 | a tenant's memories, labels | query, get | T#<tenant>#REG | ``MEM#<name>``, ``LABEL#<label digest>``, ``TOK#<id>`` |
 | the recipe of a request; of a scope; of a memory | get; query | M#RECIPE | ``RCP#<scope>#<signature>``; begins_with |
@@ -525,6 +526,16 @@ def session_rules(session_key: str, n: int) -> str:
 def session_pass(session_key: str, card_id: str) -> str:
     """Sort key of a rule that a session followed."""
     return f"{session(session_key)}#P#{card_id}"
+
+
+def card_pass(card_id: str, session_key: str) -> str:
+    """Sort key of a session in which a card was followed."""
+    return f"{passes_of(card_id)}{session_key}"
+
+
+def passes_of(card_id: str) -> str:
+    """What the sort keys of all sessions begin with in which a card was followed."""
+    return f"CPS#{card_id}#"
 
 
 def session_breach(session_key: str, card_id: str, seq: int) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from provenloop.adapters.dynamodb import keys, table
 from provenloop.adapters.dynamodb.keys import partition
-from provenloop.adapters.dynamodb.reading import some_entities
+from provenloop.adapters.dynamodb.reading import entities, some_entities
 from provenloop.adapters.dynamodb.rows import Row, is_expired
 from provenloop.domain.names import MemoryId
-from provenloop.lessons.session import Session, SessionBreach, SessionPass, SessionRecord, SessionRules
+from provenloop.lessons.session import CardPass, Session, SessionBreach, SessionPass, SessionRecord, SessionRules
 
 _CLASSES = (Session, SessionRules, SessionPass, SessionBreach)
 
@@ -29,3 +31,9 @@ class SessionRows:
             frozenset(one.card for one in found if isinstance(one, SessionPass)),
             frozenset(one.card for one in found if isinstance(one, SessionBreach)),
         )
+
+    def card_passes(self, memory: MemoryId, card_id: str, now: int, limit: int) -> tuple[CardPass, ...]:
+        """See ``SessionReader``."""
+        chosen = Row.sk.startswith(keys.passes_of(card_id))
+        rows = table.query(partition(memory, "LESSON"), chosen)
+        return tuple(islice(entities((row for row in rows if not is_expired(row, now)), CardPass), limit))

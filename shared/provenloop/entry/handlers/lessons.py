@@ -8,7 +8,9 @@ from provenloop.entry.models.lessons import (
     DigestRequest,
     LessonsQuery,
     MigrateRequest,
+    OfferRequest,
     PassRequest,
+    ReplayQuery,
     ReportRequest,
     StartRequest,
     to_line,
@@ -19,7 +21,9 @@ from provenloop.entry.telemetry import count, log_warning
 from provenloop.services import card_actions, cards_read, lessons_read
 from provenloop.services import digest_lessons as digesting
 from provenloop.services import migrate_cards as migrating
+from provenloop.services import offer_lesson as offering
 from provenloop.services import pass_lesson as passing
+from provenloop.services import replay_card as replaying
 from provenloop.services import report_lesson as reporting
 from provenloop.services import settle_session as settling
 from provenloop.services import start_session as starting
@@ -135,4 +139,24 @@ def digest_lessons(request: Request) -> Reply:
     count("LessonsDistilled", len(answer.get("saved", ())))
     if answer.get("failed"):
         log_warning("cards of a digest were not saved", correlation_id=request.request_id)
+    return json_reply(answer)
+
+
+def offer_lesson(request: Request) -> Reply:
+    """Offer an applied lesson as a card."""
+    body = request.body_as(OfferRequest)
+    answer = offering.offer_lesson(
+        request.wiring.store, request.call, request.need("id"), body.project, body.because, body.statement
+    )
+    if not answer["ok"]:
+        log_warning("a lesson was not saved", reason=answer["reason"], correlation_id=request.request_id)
+    return json_reply(answer)
+
+
+def replay_card(request: Request) -> Reply:
+    """What a card would have met."""
+    query = request.query_as(ReplayQuery)
+    answer = replaying.replay_card(
+        request.wiring.store, request.call, request.need("id"), limit=query.limit, cursor=query.cursor
+    )
     return json_reply(answer)

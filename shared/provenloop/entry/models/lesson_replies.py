@@ -210,3 +210,34 @@ class DigestReply(WireModel):
     saved: list[DigestSaved] | None = None
     failed: list[DigestFailed] | None = None
     read: Annotated[int | None, Field(description="Texts of the session that the model was shown.")] = None
+
+
+class ReplayedLesson(WireModel):
+    """A line that the key of a card matches as lines fold now."""
+
+    lesson: Annotated[str, Field(description="Its address.")]
+    seq: int
+    at: Time
+    source: str
+    session: str | None
+    detail: str
+    would_count: Annotated[
+        Literal["violation", "report", "environment"], Field(description="What it would be of a card in force.")
+    ]
+
+
+class ReplayedPass(WireModel):
+    """A session in which the card was followed, whether it was in force or not."""
+
+    at: Time
+
+
+class ReplayReply(WireModel):
+    """What a card would have met, the newest first."""
+
+    card: str
+    looked_at: Annotated[int, Field(description="Lines of the project's stream on this page.")]
+    lessons: list[ReplayedLesson]
+    passes: Annotated[list[ReplayedPass], Field(description="Of the last 90 days; on the first page only.")]
+    more_passes: bool
+    cursor: str | None

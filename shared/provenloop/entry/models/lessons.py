@@ -61,6 +61,14 @@ class CardActionRequest(WireModel):
     statement: Annotated[_Statement | None, Field(description="Read by arm and edit only.")] = None
 
 
+class OfferRequest(WireModel):
+    """Offer an applied lesson as a candidate card of a project."""
+
+    project: Line
+    because: Because
+    statement: Annotated[_Statement | None, Field(description="What a rule could say.")] = None
+
+
 class MigrateRequest(WireModel):
     """Merge cards that fold to one key, with the written reason."""
 
@@ -96,6 +104,13 @@ class CardsQuery(WireModel):
 
     project: Line | None = None
     status: Line = "all"
+    limit: _Limit = MAX_PAGE
+    cursor: _Cursor = None
+
+
+class ReplayQuery(WireModel):
+    """How many lines of the stream to look at, and where to go on."""
+
     limit: _Limit = MAX_PAGE
     cursor: _Cursor = None
 

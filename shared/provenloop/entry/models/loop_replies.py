@@ -211,12 +211,32 @@ class AnalyzerOutcomes(WireModel):
     held_rate: float | None
 
 
+class RuleOutcome(WireModel):
+    """What was reported of a rule's mistake before it was armed last, and what its sessions counted since."""
+
+    id: str
+    project: str
+    status: str
+    armed_at: Time | None
+    reports_before: int
+    days_before: float
+    violations: int
+    suppressed: int
+    samples: int
+    exposure: Annotated[int, Field(description="How often the rule was there, or its scenario fired.")]
+    days_since: Annotated[float, Field(description="In force, at least one.")]
+    verdict: Literal["held", "regressed", "inconclusive"]
+    reduced: Annotated[bool, Field(description="Broken since, but less than half as often.")]
+
+
 class OutcomesReply(WireModel):
-    """What became of applied changes, those applied last first."""
+    """What became of applied changes and of rules, the latest first."""
 
     recommendations: list[Outcome]
     cut: Annotated[bool, Field(description="Whether there are more than the 200 shown.")]
     analyzers: list[AnalyzerOutcomes]
+    rules: Annotated[list[RuleOutcome], Field(description="Cards that were armed, at most 200.")]
+    rules_cut: Annotated[bool, Field(description="Whether there are more of those.")]
 
 
 class LoopHealthReply(WireModel):

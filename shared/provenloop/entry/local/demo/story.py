@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from provenloop.entry.local.demo import airline, forty_days, proof, tables
+from provenloop.entry.local.demo import airline, forty_days, guarded_week, proof, tables
 from provenloop.entry.local.demo.api import Api, People, UnexpectedAnswerError, Usage
 from provenloop.entry.local.demo.checks import Checks, StoryEndedError
 from provenloop.entry.local.stack import LocalStack
@@ -60,3 +60,4 @@ def _tell(stack: LocalStack, console: Console, checks: Checks, used: Usage, root
     proof.prove(console, checks, people_of("proof"))
     airline.learn(console, checks, people_of("airline"), root / airline.TRANSCRIPTS)
     forty_days.tell(console, checks, stack, used)
+    guarded_week.tell(console, checks, stack, used)
