@@ -6,6 +6,7 @@ for every test.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,10 +14,12 @@ from typing import Any, TypeVar
 
 import pytest
 from moto import mock_aws
+from moto.backends import get_backend
+from moto.core.models import DEFAULT_ACCOUNT_ID
 
 from provenloop.adapters.dynamodb import table
 from provenloop.adapters.dynamodb.store import DynamoStore
-from tests.builders import Desk, make_calls, make_fact, put_items
+from tests.builders import Desk, make_calls, make_fact
 from tests.faults.tables import TABLE, make_table
 
 REGION = "us-east-1"
@@ -39,7 +42,12 @@ def store() -> Iterator[DynamoStore]:
         yield made
 
 
-_prepared: dict[Callable[[Desk], Any], tuple[list[Any], int, Any]] = {}
+_prepared: dict[Callable[[Desk], Any], tuple[Any, int, Any]] = {}
+
+
+def _table() -> Any:
+    """The table as moto holds it."""
+    return get_backend("dynamodb")[DEFAULT_ACCOUNT_ID][REGION].get_table(TABLE)
 
 
 def prepared(store: DynamoStore, prepare: Callable[[Desk], T]) -> tuple[Desk, T]:
@@ -50,11 +58,11 @@ def prepared(store: DynamoStore, prepare: Callable[[Desk], T]) -> tuple[Desk, T]
     if prepare not in _prepared:
         first = Desk(store).open()
         answer = prepare(first)
-        _prepared[prepare] = (first.client.scan(TableName=TABLE)["Items"], first.now, answer)
+        _prepared[prepare] = (copy.deepcopy(_table().items), first.now, answer)
         return first, answer
     items, now, answer = _prepared[prepare]
     desk = Desk(store, now=now, numbers=itertools.count(100))
-    put_items(desk.client, items)
+    _table().items = copy.deepcopy(items)
     return desk, answer
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from provenloop.entry.local.plain_values import answer_plain_values
+from provenloop.entry.local.cheap_emulator import make_emulator_cheap
 from provenloop.entry.local.resources import Index, tables
-from provenloop.entry.local.table_copies import copy_what_is_named
 from tests.template.reading import TEMPLATE
 
 TABLE = "loop"
@@ -15,8 +14,7 @@ TABLE = "loop"
 
 def make_table(client: Any, name: str = TABLE) -> None:
     """Create the table, empty."""
-    copy_what_is_named()
-    answer_plain_values()
+    make_emulator_cheap()
     client.create_table(
         TableName=name,
         KeySchema=_key(_REAL.hash_key, _REAL.range_key),

@@ -19,10 +19,8 @@ import boto3
 import moto
 
 from provenloop.entry.local.account import ACCOUNT, CREDENTIALS, REGION
-from provenloop.entry.local.plain_values import answer_plain_values
+from provenloop.entry.local.cheap_emulator import make_emulator_cheap
 from provenloop.entry.local.resources import Bucket, Queue, Secret, Table, buckets, event_buses, queues, secrets, tables
-from provenloop.entry.local.table_copies import copy_what_is_named
-from provenloop.entry.local.table_queries import look_at_one_partition
 from provenloop.entry.local.template import Template
 from provenloop.entry.local.triggers import BusRule, bus_rules
 from provenloop.entry.local.workflows import StateMachine, state_machines, topics
@@ -70,9 +68,7 @@ class LocalAws:
         """Start empty and create everything."""
         self._running.enter_context(self._moto)
         self._is_started = True
-        copy_what_is_named()
-        look_at_one_partition()
-        answer_plain_values()
+        make_emulator_cheap()
         # moto has no clock of its own to set; its queues ask these two.
         self._running.enter_context(patch("moto.sqs.models.unix_time_millis", lambda: float(self._now_ms())))
         self._running.enter_context(patch("moto.sqs.models.unix_time", lambda: self._now_ms() / _MS_PER_S))
