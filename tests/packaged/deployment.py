@@ -21,6 +21,9 @@ SAM = ROOT / ".venv-sam" / "bin" / "sam"
 BUILT = ROOT / ".aws-sam" / "build" / "template.yaml"
 STACK = "provenloop"
 BUCKET = "provenloop-artifacts"
+POLICY = "/provenloop/policy"
+#: How long a review waits for a decision before it reminds, and then before it ends.
+WAIT_S = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ def deploy(emulator: Emulator) -> Deployment:
     """
     runtime = _built_runtime()
     emulator.client("s3").create_bucket(Bucket=BUCKET)
+    emulator.client("ssm").put_parameter(Name=POLICY, Type="String", Value="{}")
     _run_sam(emulator, runtime)
     cloudformation = emulator.client("cloudformation")
     (stack,) = cloudformation.describe_stacks(StackName=STACK)["Stacks"]
@@ -80,6 +84,12 @@ def _built_runtime() -> str:
 
 
 def _run_sam(emulator: Emulator, runtime: str) -> None:
+    parameters = {
+        "Runtime": runtime,
+        "PolicyParameter": POLICY,
+        "RemindAfterSeconds": WAIT_S,
+        "ExpireAfterSeconds": WAIT_S,
+    }
     command = [
         str(SAM), "deploy",
         "--template-file", str(BUILT),
@@ -89,7 +99,7 @@ def _run_sam(emulator: Emulator, runtime: str) -> None:
         "--capabilities", "CAPABILITY_IAM",
         "--no-confirm-changeset",
         "--no-progressbar",
-        "--parameter-overrides", f"Runtime={runtime}",
+        "--parameter-overrides", *(f"{name}={value}" for name, value in parameters.items()),
     ]  # fmt: skip
     variables = {**emulator.environment, "SAM_CLI_TELEMETRY": "0"}
     done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)  # noqa: S603

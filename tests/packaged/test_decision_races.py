@@ -1,35 +1,27 @@
 """Fifty people decide at once, in threads, on a table that takes transactions as they come: exactly one of them wins.
 
 All of them have read before the first writes; else one who withdraws would just come after one who approves.
-It takes the emulator's DynamoDB alone; nothing is deployed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, local
 from typing import Any
 
 import pytest
 
-from provenloop.adapters.dynamodb.rows import Row
 from provenloop.adapters.dynamodb.store import DynamoStore
 from provenloop.domain.errors import ConflictError, LoopError
 from provenloop.entry.problems import status_of
-from provenloop.entry.wiring import jittered_pause
 from provenloop.services import apply_change, review, roll_back
 from provenloop.services.call import Call
 from tests.builders import Desk, make_fact, make_principal
-from tests.faults.hooks import ClientHooks, Exchange
-from tests.faults.tables import make_table
-from tests.packaged.emulator import REGION, ROOT_KEYS, Emulator
+from tests.packaged.emulator import Emulator
+from tests.packaged.racing import act_as_root, at_once, raced_memory
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
-TABLE = "races"
 DECIDERS = 50
-PATIENCE_S = 60
 
 Decide = Callable[[DynamoStore, Call, str, str], dict[str, Any]]
 
@@ -37,35 +29,14 @@ Decide = Callable[[DynamoStore, Call, str, str], dict[str, Any]]
 @pytest.fixture
 def desk(emulator: Emulator, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     """A memory with one contradiction that waits for a decision."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", emulator.endpoint)
-    monkeypatch.delenv("AWS_SESSION_TOKEN")
-    for name, value in ROOT_KEYS.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(Row, "_connection", None)
-    client = emulator.client("dynamodb")
-    make_table(client, TABLE)
-    found = Desk(DynamoStore(TABLE, REGION, pause=jittered_pause)).open()
-    found.record(make_fact("Berlin"), make_fact("Tokyo"))
-    found.run()
-    yield found
-    client.delete_table(TableName=TABLE)
+    act_as_root(emulator, monkeypatch)
+    with raced_memory(emulator) as found:
+        found.record(make_fact("Berlin"), make_fact("Tokyo"))
+        found.run()
+        yield found
 
 
-class AllHaveRead(ClientHooks):
-    """Holds the first transaction of each thread until every thread has come so far."""
-
-    def __init__(self, client: Any) -> None:
-        self._gate = Barrier(DECIDERS, timeout=PATIENCE_S)
-        self._passed = local()
-        super().__init__(client)
-
-    def before_call(self, exchange: Exchange) -> None:
-        if exchange.operation == "TransactWriteItems" and not hasattr(self._passed, "gate"):
-            self._passed.gate = True
-            self._gate.wait()
-
-
-def at_once(desk: Desk, rec: str, *deeds: Decide) -> list[dict[str, Any] | LoopError]:
+def all_do(desk: Desk, rec: str, *deeds: Decide) -> list[dict[str, Any] | LoopError]:
     """What fifty people get, each of whom does one of the deeds, all at the same time."""
     calls = [desk.call(by=make_principal(f"p{n}"), key=f"k{n}") for n in range(DECIDERS)]
 
@@ -75,8 +46,7 @@ def at_once(desk: Desk, rec: str, *deeds: Decide) -> list[dict[str, Any] | LoopE
         except LoopError as error:
             return error
 
-    with AllHaveRead(desk.client), ThreadPoolExecutor(DECIDERS) as threads:
-        return list(threads.map(decide, range(DECIDERS)))
+    return at_once(desk, DECIDERS, decide)
 
 
 def require_one_winner(desk: Desk, rec: str, outcomes: list[dict[str, Any] | LoopError], entries: int) -> None:
@@ -101,13 +71,13 @@ def require_no_number_lost(desk: Desk) -> None:
 
 def test_of_fifty_who_approve_or_reject_one_decides(desk: Desk) -> None:
     rec = desk.finding("contradiction_sweep")
-    require_one_winner(desk, rec, at_once(desk, rec, review.approve, review.reject), entries=2)
+    require_one_winner(desk, rec, all_do(desk, rec, review.approve, review.reject), entries=2)
 
 
 def test_of_fifty_who_apply_one_changes_the_memory(desk: Desk) -> None:
     rec = desk.finding("contradiction_sweep")
     desk.approve(rec)
-    outcomes = at_once(desk, rec, apply_change.apply)
+    outcomes = all_do(desk, rec, apply_change.apply)
     require_one_winner(desk, rec, outcomes, entries=3)
     assert list(desk.facts()) == ["Tokyo"]
     require_no_number_lost(desk)
@@ -116,7 +86,7 @@ def test_of_fifty_who_apply_one_changes_the_memory(desk: Desk) -> None:
 def test_of_fifty_who_apply_or_withdraw_one_decides(desk: Desk) -> None:
     rec = desk.finding("contradiction_sweep")
     desk.approve(rec)
-    outcomes = at_once(desk, rec, apply_change.apply, review.reject)
+    outcomes = all_do(desk, rec, apply_change.apply, review.reject)
     require_one_winner(desk, rec, outcomes, entries=3)
     applied = desk.recommendation(rec).status == "applied"
     assert sorted(desk.facts()) == (["Tokyo"] if applied else ["Berlin", "Tokyo"])
@@ -127,7 +97,7 @@ def test_of_fifty_who_roll_back_one_undoes(desk: Desk) -> None:
     rec = desk.finding("contradiction_sweep")
     before = desk.facts()
     desk.approve_and_apply(rec)
-    outcomes = at_once(desk, rec, roll_back.roll_back)
+    outcomes = all_do(desk, rec, roll_back.roll_back)
     require_one_winner(desk, rec, outcomes, entries=4)
     assert desk.facts() == before
     require_no_number_lost(desk)

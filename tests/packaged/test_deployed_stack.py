@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from provenloop.adapters.dynamodb.keys import LOG_HEAD, partition
-from provenloop.adapters.dynamodb.rows import unpack
 from provenloop.domain.names import MemoryId
 from provenloop.entry.operations import OPERATIONS, Operation
 from tests.scenario.sixty_second_proof import sixty_second_proof
@@ -32,6 +31,7 @@ PARAMETERS = {
     "id": "0" * 26,
     "run": "0" * 32,
     "job": "0" * 32,
+    "action": "arm",
 }
 FAILING_CALLS = [
     {"kind": "tool_call", "tool": "search", "call_id": f"c{n}", "is_error": True, "result": "Timeout after 30 s"}
@@ -131,32 +131,6 @@ def test_the_schedule_starts_dispatch_and_its_failures_have_a_place(deployment: 
     failures = "provenloop-dispatch-failure"
     assert target["DeadLetterConfig"]["Arn"].endswith(failures)
     assert invoked["DestinationConfig"]["OnFailure"]["Destination"].endswith(failures)
-
-
-def test_a_review_waits_for_a_decision_and_applies_what_was_approved_so(deployment: Deployment) -> None:
-    _record(deployment, "reviewed")
-    with deployment.http(token=deployment.token) as admin:
-        assert admin.post("/v1/memories/reviewed/loop/run", json={}).status_code == 200
-        (pending,) = _pending(deployment, "reviewed")
-        path = f"/v1/memories/reviewed/loop/recommendations/{pending['id']}"
-        asked = admin.post(f"{path}/request-review")
-        assert asked.status_code == 200, asked.text
-        assert _eventually(lambda: _is_waiting(deployment, pending["id"]))
-        approved = admin.post(f"{path}/approve", json={"because": "agreed", "then_apply": True})
-        assert approved.status_code == 200, approved.text
-        assert _eventually(lambda: admin.get(path).json()["status"] == "applied")
-    machine = deployment.outputs["ReviewWorkflowArn"]
-    execution = f"{machine.replace(':stateMachine:', ':execution:')}:{asked.json()['execution']}"
-    states = deployment.aws("stepfunctions")
-    assert _eventually(lambda: states.describe_execution(executionArn=execution)["status"] == "SUCCEEDED")
-
-
-def _is_waiting(deployment: Deployment, recommendation: str) -> bool:
-    """Whether the workflow has left its callback token."""
-    key = {"pk": {"S": partition(MemoryId("default", "reviewed"), "LOOP")}}
-    key["sk"] = {"S": f"WAIT#{recommendation}#{recommendation}-1"}
-    item = deployment.aws("dynamodb").get_item(TableName=deployment.outputs["TableName"], Key=key)["Item"]
-    return b'"token"' in unpack(bytes(item["doc"]["B"])).encode()
 
 
 def _path(operation: Operation) -> str:
