@@ -82,8 +82,10 @@ check-template: .venv-sam/.requirements
 	$(SAM) validate --lint --template template.yaml
 
 .PHONY: build
-build: .venv-sam/.requirements ## sam build, without Docker
+build: .venv-sam/.requirements ## sam build, without Docker, and without what packages bring for tests and compilers
 	PATH="$(dir $(BUILD_PYTHON)):$$PATH" PIP_NO_DEPS=1 $(SAM) build --parameter-overrides Runtime=$(RUNTIME)
+	@find .aws-sam/build/*Layer -type d \( -name tests -o -name __pycache__ \) -prune -exec rm -rf {} +
+	@find .aws-sam/build/*Layer -type f \( -name '*.a' -o -name '*.c' -o -name '*.cpp' -o -name '*.h' -o -name '*.pyx' \) -delete
 
 .PHONY: lock
 lock: .venv-lock/.requirements ## Write the pinned files anew (UPGRADE=1 takes newer versions)

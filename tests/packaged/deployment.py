@@ -23,7 +23,7 @@ STACK = "provenloop"
 BUCKET = "provenloop-artifacts"
 POLICY = "/provenloop/policy"
 #: How long a review waits for a decision before it reminds, and then before it ends.
-WAIT_S = 8
+WAIT_S = 6
 
 
 @dataclass(frozen=True, slots=True)

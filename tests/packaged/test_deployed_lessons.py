@@ -84,10 +84,10 @@ def test_a_tick_settles_sessions_that_nobody_ended_and_judges_rules(deployment: 
     answer = deployment.aws("lambda").invoke(FunctionName=deployment.resources["DispatchFunction"], Payload=tick)
     assert "FunctionError" not in answer, answer["Payload"].read()
 
-    assert _eventually(lambda: guards.counts(kept.id) == (0, 0, 2)), guards.counts(kept.id)
     assert _eventually(lambda: guards.card(broken.id).status == "demoted")
-    assert guards.counts(broken.id) == (4, 2, 1)
-    assert guards.card(kept.id).status == "armed"
+    # The rule was followed in the session that nobody ended; as something went wrong in it, it is no sample.
+    assert _eventually(lambda: guards.counts(broken.id) == (4, 2, 1)), guards.counts(broken.id)
+    assert (guards.counts(kept.id), guards.card(kept.id).status) == ((0, 0, 1), "armed")
     assert guards.chain(broken.id)[-1] == ("armed", "demoted")
     with deployment.http(token=f"{deployment.token}@{MEMORY.tenant}") as admin:
         assert _done(admin, "GET", f"/v1/memories/{MEMORY.name}/audit/verify")["ok"]

@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from provenloop.domain.anchor import anchor_from
+from provenloop.entry import audit_verify
+from tests.packaged.racing import act_as_root
 from tests.packaged.test_deployed_stack import EVENTS, _eventually, _pending, _record
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.packaged.deployment import Deployment
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -61,9 +65,17 @@ def test_a_large_subject_is_forgotten_and_a_memory_erased_by_way_of_the_job_queu
     assert [json.loads(line)["to"] for line in trail.text.splitlines()] == ["created", "erased"]
 
 
-def test_a_days_anchor_is_written_once_by_who_comes_over_tls_only(deployment: Deployment) -> None:
+def test_a_days_anchor_is_written_once_by_who_comes_over_tls_only_and_exports_hold_against_it(
+    deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The emulator has no TLS: the bucket's policy refuses the function. What its role may do shows without it."""
     _record(deployment, "anchored")
+    act_as_root(deployment.emulator, monkeypatch)
+    with deployment.http(token=deployment.token) as admin:
+        assert admin.post("/v1/memories/anchored/loop/run", json={}).status_code == 200
+        wanted = {"label": "short-lived", "kind": "agent", "memories": "*", "scopes": ["read"]}
+        token = admin.post("/v1/tokens", json=wanted).json()["id"]
+        assert admin.delete(f"/v1/tokens/{token}").status_code == 200
     s3, bucket = deployment.aws("s3"), deployment.outputs["AnchorBucketName"]
     assert _anchor(deployment)["errorMessage"] == "the bucket of anchors did not answer"
     s3.delete_bucket_policy(Bucket=bucket)
@@ -72,6 +84,18 @@ def test_a_days_anchor_is_written_once_by_who_comes_over_tls_only(deployment: De
     anchor = anchor_from(s3.get_object(Bucket=bucket, Key=kept["Key"])["Body"].read().decode())
     assert anchor.tenant == "default"
     assert anchor.count > 0
+    with deployment.http(token=deployment.token) as admin:
+        assert admin.get("/v1/audit/verify").json()["ok"]
+        chain = admin.get("/v1/audit", params={"subject": f"token:{token}"}).text.splitlines()
+        assert [json.loads(line)["to"] for line in chain] == ["minted", "revoked"]
+        for address, whose in (("/v1/audit", []), ("/v1/memories/anchored/audit", ["--memory", "anchored"])):
+            export = tmp_path / "export.jsonl"
+            export.write_text(admin.get(address).text, encoding="utf-8")
+            arguments = [str(export), "--tenant", "default", *whose, "--anchors", f"s3://{bucket}"]
+            assert audit_verify.main(arguments) == 0, capsys.readouterr().out
+            lines = export.read_text(encoding="utf-8").splitlines()
+            export.write_text("\n".join(lines[1:]), encoding="utf-8")
+            assert audit_verify.main(arguments) == 1
 
 
 def _anchor(deployment: Deployment) -> dict[str, Any]:
