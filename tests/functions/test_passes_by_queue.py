@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from unittest.mock import patch
 
+import pytest
+
+from provenloop.adapters.dynamodb.wake import DynamoWakeIndex
+from provenloop.adapters.sqs import SqsPassQueue
+from provenloop.domain.errors import UnavailableError
+from provenloop.domain.names import MemoryId
+from provenloop.services.dispatch import CLAIM_MS
 from tests.functions.api import CALLS, VALUES, Api
 from tests.functions.requests import NOTE, NOW, function, http_event
 
@@ -47,6 +55,30 @@ def test_a_tick_with_nothing_new_asks_for_no_pass(api: Api) -> None:
         api.stack.tick()
     assert api.stack.invoke("DispatchFunction", {"id": "tick"}).payload == {"sent": 0, "published": 0, "told": 0}
     assert api.stack.queue_depth("PassQueue") == 0
+
+
+@pytest.mark.parametrize("broken", ["claim", "send"])
+def test_a_memory_that_cannot_be_asked_for_keeps_no_other_from_its_pass(api: Api, broken: str) -> None:
+    places: dict[str, type[Any]] = {"claim": DynamoWakeIndex, "send": SqsPassQueue}
+    place = places[broken]
+    work = getattr(place, broken)
+
+    def fail_for_one(self: Any, memory: MemoryId, *more: Any) -> Any:
+        if memory.name == "a":
+            raise UnavailableError("the store did not answer in time; try again")
+        return work(self, memory, *more)
+
+    for name in ("a", "b", "c"):
+        api.done("create_memory", {"memory": name})
+        api.done("record_events", {"memory": name}, {"events": [NOTE]})
+    api.stack.set_clock(NOW + FIVE_MINUTES_MS)
+    with patch.object(place, broken, fail_for_one):
+        assert api.stack.invoke("DispatchFunction", {"id": "tick"}).failed
+    assert api.stack.queue_depth("PassQueue") == 2
+    again = NOW + FIVE_MINUTES_MS + CLAIM_MS
+    api.stack.set_clock(again)
+    assert api.stack.invoke("DispatchFunction", {"id": "tick"}).payload["sent"] == 3
+    assert api.stack.queue_depth("PassQueue") == 5
 
 
 def test_memories_of_two_tenants_get_a_pass_each(api: Api) -> None:
