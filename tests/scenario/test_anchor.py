@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from provenloop.adapters.dynamodb.memory_index import DynamoMemoryIndex
 from provenloop.adapters.dynamodb.store import DynamoStore
+from provenloop.adapters.dynamodb.tokens import DynamoTokens
 from provenloop.domain.anchor import Signature, anchor_from, leaf_of, root_of
 from provenloop.domain.audit import AuditEntry, ChainHead, engine_author, next_entry
 from provenloop.domain.canonical import canonical_json
@@ -28,6 +29,7 @@ from provenloop.services.anchor import Anchored, anchor_tenants
 from provenloop.services.audit_export import export_page
 from provenloop.services.configure import ConfigChange, configure
 from provenloop.services.memories import create_memory
+from provenloop.services.tokens import MintRequest, mint_token
 from tests.builders import DAY_MS, MEMORY, MINUTE_MS, Desk, make_call, make_principal
 from tests.faults.tables import TABLE
 from tests.store_fixture import REGION, first_pass, prepared
@@ -142,6 +144,17 @@ def test_each_tenant_has_one_anchor_a_day_over_all_its_memories(office: Office) 
     assert office.anchor(later=MINUTE_MS) == Anchored(0, 3, 0)
     assert office.shelf.kept == first
     assert office.anchor(later=DAY_MS) == Anchored(3, 0, 0)
+
+
+def test_a_tenant_without_a_memory_has_an_anchor_over_its_tokens(office: Office) -> None:
+    tokens, numbers = DynamoTokens(TABLE, REGION, pause=lambda _attempt: None), iter(range(9000, 9010))
+    for tenant in ("acme-b", "acme"):
+        for label in ("one", "two"):
+            call = make_call(replace(make_principal(), tenant=tenant), number=next(numbers))
+            mint_token(office.desk.store, tokens, call, MintRequest(label, "human", "*", ("read",)))
+    assert office.anchor() == Anchored(2, 0, 0)
+    counts = {tenant: anchor_from(text).count for (_, tenant), text in office.shelf.kept.items()}
+    assert counts == {"acme": 6, "acme-b": 2}
 
 
 def test_a_tenant_that_fails_keeps_none_of_the_others_from_theirs_and_is_anchored_by_the_next_run(

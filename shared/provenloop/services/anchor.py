@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from heapq import merge
 from itertools import groupby
 from typing import NamedTuple
 
@@ -37,12 +38,13 @@ def anchor_tenants(store: Store, index: MemoryIndex, bucket: AnchorBucket, signe
     """
     present = bucket.anchored(utc_day(now))
     written = failed = skipped = 0
-    for tenant, memories in groupby(index.all_memories(), key=lambda memory: memory.tenant):
+    places = merge(map(tenant_itself, index.all_tenants()), index.all_memories())
+    for tenant, own in groupby(places, key=lambda place: place.tenant):
         if tenant in present:
             skipped += 1
             continue
         try:
-            is_new = _anchor(store, tenant, tuple(memories), bucket, signer, now)
+            is_new = _anchor(store, tenant, tuple(own), bucket, signer, now)
         except LoopError:
             failed += 1
             continue
@@ -51,9 +53,10 @@ def anchor_tenants(store: Store, index: MemoryIndex, bucket: AnchorBucket, signe
 
 
 def _anchor(
-    store: Store, tenant: str, memories: Iterable[MemoryId], bucket: AnchorBucket, signer: Signer | None, now: int
+    store: Store, tenant: str, own: Iterable[MemoryId], bucket: AnchorBucket, signer: Signer | None, now: int
 ) -> bool:
-    leaves = (leaf for place in (tenant_itself(tenant), *memories) for leaf in _leaves(store, place))
+    places = dict.fromkeys((tenant_itself(tenant), *own))
+    leaves = (leaf for place in places for leaf in _leaves(store, place))
     anchor = anchor_of(tenant, leaves, now)
     if signer is not None:
         anchor = replace(anchor, signature=signer.sign(anchor.statement))

@@ -10,10 +10,13 @@ from provenloop.domain.names import MemoryId
 
 
 class MemoryIndex(Protocol):
-    """Finds every memory there is; from an index that may be late."""
+    """Finds every memory and every tenant there is; from an index that may be late."""
 
     def all_memories(self) -> Iterator[MemoryId]:
         """Of all tenants, by tenant and name."""
+
+    def all_tenants(self) -> Iterator[str]:
+        """Those with an audit trail of their own, in order, whether they have a memory or not."""
 
 
 class AnchorBucket(Protocol):

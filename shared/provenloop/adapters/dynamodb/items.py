@@ -104,6 +104,13 @@ def _beside_event(memory: MemoryId, event: BusEvent) -> Mapping[str, Any]:
     return {"time_pk": keys.outbox_shard(memory), "time_sk": keys.outbox_order(event.at, event.id)}
 
 
+def _beside_chain_end(memory: MemoryId, end: ChainEnd) -> Mapping[str, Any]:
+    """Those of tenants themselves are found without knowing any tenant."""
+    if not memory.is_tenant:
+        return {}
+    return {"time_pk": keys.TENANTS, "time_sk": keys.tenant_order(memory.tenant, end.subject)}
+
+
 def _beside_wait(_memory: MemoryId, wait: Wait) -> Mapping[str, Any]:
     return {"ttl": None if wait.closed_at is None else seconds(wait.closed_at + CLOSED_KEPT_MS)}
 
@@ -226,7 +233,7 @@ FORMS: tuple[Form, ...] = (
         "rev",
         _beside_vector,
     ),
-    Form("chain_end", ChainEnd, lambda end: keys.chain_end(end.subject), "LOOP", "rev"),
+    Form("chain_end", ChainEnd, lambda end: keys.chain_end(end.subject), "LOOP", "rev", _beside_chain_end),
     Form("event", BusEvent, lambda event: event.id, "OUTBOX", None, _beside_event),
     Form("note", Note, lambda note: keys.chain(note.subject, note.n), "NOTE"),
     Form(

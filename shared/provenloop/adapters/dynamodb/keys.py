@@ -48,6 +48,7 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | memories with something to do | query of index ``due`` | WAKE#<shard> | instant up to now |
 | events that wait to be published | query of index ``bytime`` | OUTBOX#<shard> | ``<instant>#<audit id>`` |
 | every memory of every tenant | query of index ``bytime`` | MEMORIES | ``<tenant>#<name>`` |
+| every tenant that has a chain of its own | queries of index ``bytime`` | TENANTS | ``<tenant>#<subject>`` |
 | one memory, also when it was erased | get | T#<tenant>#REG | ``MEM#<name>`` |
 | which executions wait for a recommendation? | query | M#LOOP | begins_with ``WAIT#<id>#`` |
 | what is an execution to be told? | get | M#OUTBOX | ``CALL#<audit id>#<execution>`` |
@@ -98,6 +99,8 @@ RECIPE_PREFIX = "RCP#"
 TOKEN_ID_PREFIX = "TOK#"
 #: Hash of index ``bytime`` for the registry rows of all memories.
 MEMORIES = "MEMORIES"
+#: Hash of index ``bytime`` for the chains of tenants themselves.
+TENANTS = "TENANTS"
 TOOL_PREFIX = "R#TOOL#"
 ASK_PREFIX = "R#ASK#"
 READ_PREFIX = "R#READ#"
@@ -602,3 +605,13 @@ def memory_named(order: str) -> MemoryId:
     """The memory that :func:`memory_order` names."""
     tenant, _, name = order.partition("#")
     return MemoryId(tenant, name)
+
+
+def tenant_order(tenant: str, subject: str) -> str:
+    """Range of index ``bytime`` for a chain of a tenant itself, by tenant as in :func:`memory_order`."""
+    return f"{tenant}#{subject}"
+
+
+def tenant_named(order: str) -> str:
+    """The tenant that :func:`tenant_order` names."""
+    return order.partition("#")[0]
