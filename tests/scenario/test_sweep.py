@@ -11,7 +11,7 @@ from provenloop.services import examine, fold, sweep
 from provenloop.services.analyze_memory import run_pass
 from provenloop.services.pass_gate import PassOptions
 from provenloop.services.ports import Put, Replace
-from tests.builders import Desk, make_calls, make_fact, make_tool_call
+from tests.builders import DAY_MS, Desk, make_calls, make_fact, make_tool_call
 
 TOOLS = ("book", "cancel", "pay", "refund", "search", "ship")
 
@@ -133,3 +133,13 @@ def test_an_analyzer_held_to_namespaces_speaks_of_no_other(desk: Desk) -> None:
 def test_passes_that_are_switched_off_are_skipped(failing: Desk) -> None:
     failing.store.transact(failing.memory, [Put(MemoryConfig(1, passes_enabled=False))], failing.now)
     assert failing.run()["skip_reason"] == "disabled"
+
+
+def test_a_floor_that_is_lowered_brings_back_what_is_old_though_nothing_moved_since(desk: Desk) -> None:
+    configure(desk, cold_grains=AnalyzerConfig(severity_floor="high"))
+    desk.record(make_fact("tea", relation="likes"))
+    assert desk.run(at=desk.now + 31 * DAY_MS)["suppressed"] == 1
+    configure(desk, cold_grains=AnalyzerConfig())
+    assert desk.run()["stored"] == 1
+    desk.reject(desk.finding("cold_grains"))
+    assert desk.run(full_sweep=True)["suppressed"] == 1

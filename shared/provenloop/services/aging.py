@@ -85,6 +85,10 @@ class Aging:
         grown = (c.address for entry in met for c in entry.changes if c.op in ("add", "revive") and c.kind in kinds)
         return Walk(reached, [aged_grain(address) for address in dict.fromkeys(grown)], again_at)
 
+    def groups(self) -> list[str]:
+        """The sets of all namespaces."""
+        return [aged_namespace(self._key(namespace)) for namespace in sorted(self.namespaces)]
+
     def rearrange(self, setting: Setting, groups: Iterable[str]) -> tuple[list[str], list[tuple[int, str]]]:
         """Judge the grains among the groups anew; the namespaces to look at, and when grains must be judged again."""
         groups = list(dict.fromkeys(groups))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from provenloop.analyzers.contract import AgingAnalyzer
 from provenloop.domain.commit import PassHead
 from provenloop.domain.grain import Grain
 from provenloop.domain.names import MemoryId
@@ -61,6 +62,7 @@ def sweep(
             groups.add_grain(grain)
         _look_at(examining, chosen, groups)
         folds = replace(folds, sweep_after=grains[-1].address)
+    _look_at_old(examining, chosen)
     return replace(folds, sweeping=(), sweep_after="")
 
 
@@ -73,6 +75,13 @@ def _counted_groups(store: Store, memory: MemoryId) -> Groups:
     for row in store.regressions(memory):
         groups.add("measured", row.recommendation)
     return groups
+
+
+def _look_at_old(examining: Examining, settings: Sequence[Setting]) -> None:
+    """Look at every namespace's set of old grains, whether the sweep moved it or not."""
+    for setting in settings:
+        if isinstance(setting.analyzer, AgingAnalyzer):
+            examining.look_at(setting, Groups(), examining.views.aging.groups())
 
 
 def _look_at(examining: Examining, settings: Sequence[Setting], groups: Groups) -> None:
