@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from provenloop.adapters.dynamodb.store import DynamoStore
 from provenloop.analyzers import ANALYZERS
 from provenloop.analyzers.contract import Examination
 from provenloop.domain.commit import LogEntry
@@ -18,6 +19,7 @@ from provenloop.domain.errors import (
     ScopeDeniedError,
 )
 from provenloop.domain.events import SupersedeEvent
+from provenloop.domain.proposal import MAX_MERGES, MAX_OPERATIONS, NewFact, Operation, Proposal
 from provenloop.domain.recommendation import FindingKey
 from provenloop.domain.records import Due
 from provenloop.services import analyze_memory, loop_state
@@ -41,6 +43,7 @@ from tests.builders import (
 )
 from tests.faults import Interleaving
 from tests.faults.tables import TABLE
+from tests.store_fixture import prepared
 
 HOUR_MS = 3_600_000
 
@@ -275,6 +278,55 @@ def test_one_failing_analyzer_is_a_skip_entry_and_is_tried_again_soon(
     assert outcome_of(run, "outcome", "stored") == ("ran", 2)
     assert run["analyzers_skipped"] == [{"id": "loop.failing/1", "reason": "PVL-E030"}, *OFF_BY_DEFAULT]
     assert desk.run(at=desk.now + 6 * MINUTE_MS, min_new=10)["outcome"] == "ran"
+
+
+TARGET, INTO = "a" * 64, "b" * 64
+MERGE = Operation("MERGE", target=TARGET, into=INTO, expects={TARGET: 1, INTO: 1})
+FORGET = Operation("FORGET", target=TARGET, expects={TARGET: 1})
+LESSON = Operation("ADD", fact=NewFact("shared", "kim", "likes", "cake", 0.5))
+UNSOUND: dict[str, Proposal] = {
+    "nothing": Proposal(),
+    "two things at once": Proposal((FORGET,), revert_of="r"),
+    "too much": Proposal((FORGET,) * (MAX_OPERATIONS + 1)),
+    "what cannot be undone at once": Proposal((MERGE,) * (MAX_MERGES + 1)),
+    "no fact to add": Proposal((replace(LESSON, fact=None),)),
+    "a merge into nothing": Proposal((replace(MERGE, into=None),)),
+    "a merge with itself": Proposal((replace(MERGE, into=TARGET),)),
+    "a removal that replaces": Proposal((replace(FORGET, fact=LESSON.fact),)),
+    "a change of what was not looked at": Proposal((replace(MERGE, expects={TARGET: 1}),)),
+}
+
+
+class Overreaching(Failing):
+    """An analyzer that proposes whatever it is given."""
+
+    def __init__(self, proposal: Proposal, evidence: int = 1) -> None:
+        super().__init__(KeyError())
+        self._draft: dict[str, Any] = {"proposal": proposal, "evidence": tuple(f"{n:064x}" for n in range(evidence))}
+
+    def examine(self, *args: Any) -> Examination:
+        found = ANALYZERS[0].examine(*args)
+        return replace(found, drafts=tuple(replace(draft, **self._draft) for draft in found.drafts))
+
+
+@pytest.mark.parametrize(
+    "overreaching",
+    [*map(Overreaching, UNSOUND.values()), Overreaching(Proposal((LESSON,)), evidence=65)],
+    ids=[*UNSOUND, "evidence without end"],
+)
+def test_nothing_is_stored_of_what_could_not_be_applied_and_undone(
+    store: DynamoStore, monkeypatch: pytest.MonkeyPatch, overreaching: Overreaching
+) -> None:
+    desk, _ = prepared(store, failing_calls)
+    monkeypatch.setattr(analyze_memory, "ANALYZERS", (overreaching,))
+    run = desk.run()
+    assert outcome_of(run, "outcome", "proposed", "stored") == ("ran", 0, 0)
+    assert run["analyzers_skipped"] == [{"id": "loop.failing/1", "reason": "PVL-E030"}]
+    assert list(desk.store.all_recommendations(desk.memory)) == []
+
+
+def failing_calls(desk: Desk) -> None:
+    desk.record(*make_calls(3))
 
 
 # refresh and revision

@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from provenloop.domain.canonical import canonical_json
+from provenloop.domain.errors import AnalyzerError
 
 OperationName = Literal["ADD", "SUPERSEDE", "POINT", "FORGET", "MERGE"]
 DESTRUCTIVE_OPERATIONS: frozenset[str] = frozenset({"FORGET"})
@@ -19,6 +20,14 @@ DESTRUCTIVE_OPERATIONS: frozenset[str] = frozenset({"FORGET"})
 MAX_OPERATIONS = 80
 #: The undo of a merge also gives the kept grain's earlier version back, which takes the room of two.
 MAX_MERGES = MAX_OPERATIONS - 2
+#: Whether each operation has a target, a grain that it is pointed at, and a fact.
+_NEEDED: Mapping[OperationName, tuple[bool, bool, bool]] = {
+    "ADD": (False, False, True),
+    "SUPERSEDE": (True, False, True),
+    "POINT": (True, True, False),
+    "MERGE": (True, True, False),
+    "FORGET": (True, False, False),
+}
 FORGOTTEN_TEXT = "[forgotten]"
 
 
@@ -82,6 +91,32 @@ class Proposal:
     def is_applicable(self) -> bool:
         """Whether there is anything to apply: advice can only be acknowledged."""
         return bool(self.operations) or self.revert_of is not None
+
+
+def require_sound_proposal(proposal: Proposal) -> None:
+    """Refuse a proposal that is more than one thing, or whose apply or undo would not fit into one transaction, or an
+    operation that does not say what it needs.
+
+    Raises:
+        AnalyzerError: which a pass reports, and stores nothing of.
+    """
+    operations = proposal.operations
+    kinds = (bool(operations), proposal.advice is not None, proposal.revert_of is not None)
+    if kinds.count(True) != 1:
+        raise AnalyzerError("a proposal is operations, or advice, or a revert")
+    merges = sum(operation.op == "MERGE" for operation in operations)
+    if len(operations) > MAX_OPERATIONS or merges > MAX_MERGES:
+        raise AnalyzerError(f"a proposal has at most {MAX_OPERATIONS} operations, and {MAX_MERGES} merges")
+    if not all(map(_is_sound, operations)):
+        raise AnalyzerError("an operation does not name what it changes")
+
+
+def _is_sound(operation: Operation) -> bool:
+    """Whether it names the grains and the fact that its kind needs, no others, and what it expects of each grain."""
+    grains = {grain for grain in (operation.target, operation.into) if grain is not None}
+    needed = _NEEDED[operation.op]
+    given = (operation.target is not None, operation.into is not None, operation.fact is not None)
+    return given == needed and len(grains) == sum(needed[:2]) and grains <= set(operation.expects)
 
 
 def digest_of(proposal: Proposal) -> str:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from provenloop.analyzers.contract import Analyzer, Parameters
+from provenloop.domain.errors import AnalyzerError
 from provenloop.domain.names import MemoryId
-from provenloop.domain.proposal import digest_of
+from provenloop.domain.proposal import digest_of, require_sound_proposal
 from provenloop.domain.recommendation import (
+    MAX_EVIDENCE,
     Draft,
     FindingKey,
     Recommendation,
@@ -21,6 +23,17 @@ from provenloop.domain.recommendation import (
 
 #: How much the evidence has to grow before a finding that waits speaks early.
 TENFOLD = 10
+
+
+def require_sound(draft: Draft) -> None:
+    """Refuse a draft that could not be stored, applied and undone.
+
+    Raises:
+        AnalyzerError: which a pass reports, and stores nothing of.
+    """
+    if len(draft.evidence) > MAX_EVIDENCE:
+        raise AnalyzerError(f"at most {MAX_EVIDENCE} grains are cited as evidence")
+    require_sound_proposal(draft.proposal)
 
 
 def stamp(

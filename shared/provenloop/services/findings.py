@@ -29,7 +29,7 @@ from provenloop.domain.recommendation import (
 )
 from provenloop.domain.records import Due
 from provenloop.services.decision import effects_of
-from provenloop.services.drafts import has_moved, is_quiet, refreshed, says_something_new, stamp
+from provenloop.services.drafts import has_moved, is_quiet, refreshed, require_sound, says_something_new, stamp
 from provenloop.services.lease import LeaseLostError, is_lost
 from provenloop.services.outbox import audited
 from provenloop.services.pass_settings import Setting
@@ -285,10 +285,15 @@ class Findings:
 
 
 def _examine(setting: Setting, view: View, now: int, marks: Marks) -> Examination:
-    """What the analyzer says, where it has a fault its failure: no analyzer can fail a pass."""
+    """What the analyzer says, where it has a fault its failure: no analyzer can fail a pass, and none has anything
+    stored that could not be applied and undone.
+    """
     try:
-        return setting.analyzer.examine(view, setting.parameters, now, marks)
+        examination = setting.analyzer.examine(view, setting.parameters, now, marks)
+        for draft in examination.drafts:
+            require_sound(draft)
     except LoopError:
         raise
     except Exception as error:
         raise AnalyzerError(f"{setting.analyzer.manifest.id} failed") from error
+    return examination
