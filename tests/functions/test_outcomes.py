@@ -93,3 +93,24 @@ def test_after_a_rejected_revert_a_later_horizon_asks_again_when_its_quiet_time_
         ("pending", None), ("approved", None), ("applied", None), ("applied", "regressed"), ("applied", "regressed"),
         ("rolled_back", None),
     ]  # fmt: skip
+
+
+def test_a_person_who_looks_is_no_occasion_on_which_a_change_held_and_an_agent_that_reads_is(api: Api) -> None:
+    api.done("create_memory")
+    people = {"looked-at": api.mint("reviewer", "read", kind="human"), "read": api.mint("bot", "read")}
+    facts = [
+        {"kind": "fact", "subject": subject, "relation": "lives_in", "object": town}
+        for subject in people
+        for town in ("Berlin", "Tokyo")
+    ]
+    stored = api.done("record_events", body={"events": facts})["events"]
+    api.done("run_pass", body={})
+    for conflict in api.done("list_recommendations")["recommendations"]:
+        api.done("approve_and_apply", {**MEMORY, "id": conflict["id"]}, BECAUSE)
+    api.stack.set_clock(NOW + HOUR_MS)
+    for number, (subject, token) in enumerate(people.items()):
+        api.done("show_entity", {**MEMORY, "namespace": "shared", "subject": subject}, token=token)
+        api.done("show_grain", {**MEMORY, "address": stored[2 * number + 1]["address"]}, token=token)
+    woken(api, NOW + 2 * DAY_MS)
+    told = {target.rpartition("/")[2]: series[1] for target, series in outcomes(api).items()}
+    assert told == {"looked-at": ("inconclusive", 0, 0), "read": ("held", 0, 2)}

@@ -251,7 +251,7 @@ def test_a_fact_is_cold_after_thirty_days_without_a_recall(api: Api) -> None:
     opened(api, fact("kai", "prefers", "tea"), fact("mia", "prefers", "milk"))
     about = {**MEMORY, "namespace": "agent", "subject": "mia"}
     api.stack.set_clock(GOLDEN_NOW + 9 * DAY_MS)
-    api.done("show_entity", about)
+    api.done("show_entity", about, token=api.mint("bot", "read"))
     api.stack.set_clock(GOLDEN_NOW + 30 * DAY_MS - 1)
     run(api)
     assert queue(api) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,19 +12,38 @@ from provenloop.adapters.dynamodb import keys, table
 from provenloop.adapters.dynamodb.rows import number_of
 from provenloop.domain.errors import NotFoundError
 from provenloop.domain.grain import Grain
+from provenloop.domain.principal import Principal
 from provenloop.services import grain_read
 from provenloop.services.recall import Wanted, recall
 from provenloop.services.record_use import Telemetry
-from tests.builders import DAY_MS, MEMORY, NOW, Desk, addresses, make_fact, make_observation, make_tool_call
+from tests.builders import (
+    DAY_MS,
+    MEMORY,
+    NOW,
+    Desk,
+    addresses,
+    make_fact,
+    make_observation,
+    make_principal,
+    make_tool_call,
+)
 from tests.faults import Crash, Fault, FaultLayer, Kind
 
 COUNTED = Telemetry("aggregate")
+AGENT = make_principal("bot", "read", kind="agent")
 KINDS = (Kind.LOST_REPLY, Kind.LOST_REQUEST, Kind.RESENT, Kind.THROTTLE, Kind.CONFLICT)
 
 
 def ask(desk: Desk, question: str | None = None, telemetry: Telemetry = COUNTED, **wanted: Any) -> dict[str, Any]:
     query = Wanted(**{"namespace": "shared", "question": question, **wanted})
     return recall(desk.store, desk.call(), query, telemetry)
+
+
+def look(desk: Desk, *told: str, subject: str, by: Principal) -> None:
+    """Somebody reads grains by address, and all about a subject."""
+    for address in told:
+        grain_read.show_grain(desk.store, replace(desk.call(), principal=by), address, COUNTED)
+    grain_read.show_entity(desk.store, replace(desk.call(), principal=by), "shared", subject, COUNTED)
 
 
 def questions(desk: Desk) -> dict[str, Grain]:
@@ -72,18 +92,25 @@ def test_every_way_of_reading_counts_the_grains_it_returned(desk: Desk) -> None:
     ask(desk, subject="sam")
     ask(desk, relation="lives_in")
     ask(desk, "lighthouse")
-    for address in told:
-        grain_read.show_grain(desk.store, desk.call(), address, COUNTED)
-    grain_read.show_entity(desk.store, desk.call(), "shared", "SAM", COUNTED)
+    look(desk, *told, subject="SAM", by=AGENT)
     assert reads(desk) == {told[0]: 4, told[1]: 2}
     assert asked(desk) == {"lighthouse": (1, 0)}
+
+
+def test_a_person_who_looks_uses_nothing_and_one_who_recalls_does(desk: Desk) -> None:
+    [told] = addresses(desk.record(make_fact("Berlin")))
+    look(desk, told, subject="sam", by=make_principal())
+    look(desk, subject="nobody", by=make_principal())
+    assert desk.store.log_entries(MEMORY, 1, 99) == ()
+    ask(desk, subject="sam")
+    assert (reads(desk), asked(desk)) == ({told: 1}, {})
 
 
 def test_a_look_up_that_finds_nothing_is_a_question_and_one_that_finds_something_is_none(desk: Desk) -> None:
     desk.record(make_fact("Berlin"))
     ask(desk, subject="Nobody", relation="planOf")
     ask(desk, subject="nobody ", relation="plan_of")
-    grain_read.show_entity(desk.store, desk.call(), "shared", "nobody", COUNTED)
+    look(desk, subject="nobody", by=AGENT)
     ask(desk, subject="sam")
     assert asked(desk) == {
         "{'relation': 'planOf', 'subject': 'Nobody'}": (2, 2), "{'subject': 'nobody'}": (1, 1)

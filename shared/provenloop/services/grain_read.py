@@ -1,4 +1,9 @@
-"""Reading grains: one by its address, all about one subject."""
+"""Reading grains: one by its address, all about one subject.
+
+What agents and services read is counted as use of memory. A person who looks, say at the evidence of a finding, uses
+nothing: else looking at a cold fact would warm it, and looking at a change would show that it held. Who recalls is
+counted, whoever that is.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +25,20 @@ _SHOWN_AS = {"state": "goal_state"}
 
 
 def show_grain(store: Store, call: Call, address: str, telemetry: Telemetry) -> dict[str, Any]:
-    """One grain; a read of it is counted.
+    """One grain; a read of it is counted, unless a person looks.
 
     Raises:
         ScopeDeniedError, InvalidInputError, NotFoundError.
     """
     call.require("read")
     grain = require_grain(store, call, address)
-    record_use(store, call, Use(grain.namespace, (grain,)), telemetry)
+    _count(store, call, Use(grain.namespace, (grain,)), telemetry)
     return shown(grain, call.now)
+
+
+def _count(store: Store, call: Call, use: Use, telemetry: Telemetry) -> None:
+    if call.principal.kind != "human":
+        record_use(store, call, use, telemetry)
 
 
 def require_grain(store: Store, call: Call, address: str) -> Grain:
@@ -47,7 +57,8 @@ def require_grain(store: Store, call: Call, address: str) -> Grain:
 
 
 def show_entity(store: Store, call: Call, namespace: str, subject: str, telemetry: Telemetry) -> dict[str, Any]:
-    """All facts about one subject of a namespace, in whatever spelling, latest last; reads of live ones are counted.
+    """All facts about one subject of a namespace, in whatever spelling, latest last; reads of live ones are counted,
+    unless a person looks.
 
     Returns:
         ``{namespace, subject, facts: [...]}``; superseded facts are among them, marked by their state.
@@ -68,7 +79,7 @@ def show_entity(store: Store, call: Call, namespace: str, subject: str, telemetr
     ]
     live = [grain for grain in found if grain.is_live(call.now)]
     missed = None if live else question_of(namespace, subject=subject)
-    record_use(store, call, Use(namespace, live, missed), telemetry)
+    _count(store, call, Use(namespace, live, missed), telemetry)
     facts = [shown(grain, call.now) for grain in sorted(found, key=Grain.recency)]
     return {"namespace": namespace, "subject": subject, "facts": facts}
 

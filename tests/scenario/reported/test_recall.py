@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from provenloop.domain.errors import NotFoundError
 from provenloop.domain.use_events import AssemblyReport
 from provenloop.services import grain_read, ingest
 from provenloop.services.record_use import Telemetry
-from tests.builders import DAY_MS, Desk, addresses, make_fact, make_observation, make_tool_call
+from tests.builders import DAY_MS, Desk, addresses, make_fact, make_observation, make_principal, make_tool_call
 from tests.scenario.reported.steps import families, found_by_pass, recalled
 
 COUNTED = Telemetry("aggregate")
@@ -26,8 +27,9 @@ def test_a_point_read_and_a_look_up_keep_a_fact_warm(desk: Desk) -> None:
         addresses(desk.record(make_fact("tea", subject=name, relation="likes")))[0] for name in ("ann", "bo", "cy")
     )
     desk.run(at=desk.now + 20 * DAY_MS)
-    grain_read.show_grain(desk.store, desk.call(), by_address, COUNTED)
-    grain_read.show_entity(desk.store, desk.call(), "shared", "bo", COUNTED)
+    agent = replace(desk.call(), principal=make_principal("bot", "read", kind="agent"))
+    grain_read.show_grain(desk.store, agent, by_address, COUNTED)
+    grain_read.show_entity(desk.store, replace(agent, request_id="another"), "shared", "bo", COUNTED)
     desk.run()
     desk.run(at=desk.now + 12 * DAY_MS)
     evidence = desk.recommendation(desk.finding("cold_grains")).evidence

@@ -12,7 +12,7 @@ def last_days(cast: Cast, found: Findings) -> None:
     _regressed(cast, found)
     cast.on_day(33)
     cast.triage.runs("1 measured")
-    cast.tells_outcome(found.plans, 30, "held, 0 of 19")
+    cast.tells_outcome(found.plans, 30, "held, 0 of 11")
 
 
 def _regressed(cast: Cast, found: Findings) -> None:

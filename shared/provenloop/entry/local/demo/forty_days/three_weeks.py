@@ -113,6 +113,8 @@ def _relapsed(cast: Cast) -> None:
     cast.triage.sends("looks up once, and it fails", history.calls(LOOKUP, "day-20", (False,), now), "1 stored")
     cast.triage.runs("1 measured")
     cast.triage.reads("recalls the orders", "/recall?subject=acme&relation=order", "object", "PO-7A/2, PO-7A")
+    # Else what the agents know of their customer would grow cold; that the reviewer looks at it keeps nothing warm.
+    cast.triage.api.get("/recall?subject=acme")
 
 
 def _third_time(cast: Cast, found: Findings) -> None:
