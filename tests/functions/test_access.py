@@ -32,6 +32,7 @@ PATH = {
     "action": "arm",
 }
 DECISIONS = ("approve", "reject", "acknowledge", "wake", "apply", "approve_and_apply", "roll_back")
+RECIPE_DECISIONS = ("restore_recipe", "retire_recipe", "forget_recipe")
 BODIES: dict[str, dict[str, Any]] = {
     "record_events": {"events": [NOTE]},
     "configure": {"passes_enabled": True},
@@ -41,11 +42,18 @@ BODIES: dict[str, dict[str, Any]] = {
     "digest_lessons": {"session": "s1"},
     "offer_lesson": {"because": "x", "project": "p"},
     "pass_lesson": {"project": "p", "category": "c", "signature": "s", "session": "s1"},
+    "match_recipe": {"request": "x", "scope": {"agent": "a"}},
+    "commit_recipe": {"hit_token": "x"},
+    "give_feedback": {"hit_token": "x", "verdict": "held", "because": "x"},
+    "distil_recipe": {
+        "envelope": {"problem": "x", "final_message": "x", "signals": []},
+        "scope": {"agent": "a"},
+    },
     "forget": {"address": ADDRESS, "because": "x"},
     "snooze": {"because": "x", "until": NOW + 1},
     "batch_review": {"ids": ["aaaa"], "action": "reject", "because": "x"},
     "mint_token": {"label": "x", "kind": "agent", "memories": "*", "scopes": ["read"]},
-    **{name: {"because": "x"} for name in (*DECISIONS, "delete_memory", "migrate_cards")},
+    **{name: {"because": "x"} for name in (*DECISIONS, *RECIPE_DECISIONS, "delete_memory", "migrate_cards")},
 }
 QUERIES = {"recall": {"subject": "s"}, "show_history": {"address": ADDRESS}}
 UNAUTHENTICATED = (401, "PVL-E025")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.functions.requests import ROOT
 
-FUNCTIONS = ["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs", "anchor", "lessons", "distil"]
+FUNCTIONS = ["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs", "anchor", "lessons", "recipes", "distil"]
 HEAVY = [
     "anthropic",
     "boto3",
@@ -20,6 +20,9 @@ HEAVY = [
     "aws_xray_sdk",
     "moto",
     "httpx",
+    "numpy",
+    "tokenizers",
+    "wordllama",
     "rich",
     "typer",
     "uvicorn",

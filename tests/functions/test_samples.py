@@ -22,6 +22,7 @@ LOGICAL_IDS = {
     "anchor": "AnchorFunction",
     "approval": "ApprovalFunction",
     "lessons": "LessonsFunction",
+    "recipes": "RecipesFunction",
 }
 #: Sample and the status it is answered with; the memory is made on the way.
 FIRST_DAY = [
@@ -62,6 +63,12 @@ FIRST_DAY = [
     ("lessons.end_session", 200),
     ("lessons.replay_card", 404),
     ("lessons.arm", 404),
+    ("recipes.match", 200),
+    ("recipes.distil", 503),
+    ("recipes.list_recipes", 200),
+    ("recipes.health", 200),
+    ("recipes.retire", 404),
+    ("recipes.ledger_summary", 200),
     ("loop_api.export_memory", 200),
     ("jobs.delete_memory", 202),
 ]

@@ -142,6 +142,7 @@ def _use_everything(stack: LocalStack) -> None:
         _forget_much(stack, admin)
         _review(stack, admin)
         _look_everywhere(admin, stack)
+        _use_recipes(admin)
         _learn(admin)
         _erase(stack, admin)
         assert stack.tick().failed == []  # and anchors
@@ -162,6 +163,34 @@ def _begin_distilling(stack: LocalStack) -> None:
     wanted = Wanted(envelope, RecipeScope(agent="support"))
     current = wiring()
     begin_distillation(current.store, current.distillations, call, wanted, has_model=True)
+
+
+def _use_recipes(admin: httpx.Client) -> None:
+    """A recipe that was distilled, asked for, delivered, judged, decided on and forgotten."""
+    memory, scope = "/v1/memories/distilled", {"agent": "support"}
+    recipes = f"{memory}/recipes"
+    tokens = []
+    for asked in ("Why is it late?", "why's it late", "Why is it early?"):
+        found = _ok(admin.post(f"{recipes}/match", json={"request": asked, "scope": scope}))
+        tokens += [found["hit_token"]] if found["hit"] else []
+    _ok(admin.post(f"{recipes}/commit", json={"hit_token": tokens[0]}))
+    tokens.append(_ok(admin.post(f"{recipes}/match", json={"request": "why is it late", "scope": scope}))["hit_token"])
+    for token in tokens[-2:]:
+        _ok(admin.post(f"{recipes}/feedback", json={"hit_token": token, "verdict": "regressed", "because": "no"}))
+    envelope = {"problem": "Why is it wet?", "final_message": "It rains.", "signals": ["thumbs_up"]}
+    for waits in (True, False):
+        body = {"envelope": {**envelope, "trace": str(waits)}, "scope": scope, "wait": waits}
+        job = _ok(admin.post(f"{recipes}/distil", json=body))
+        _ok(admin.get(f"{recipes}/distil/{job['job']}"))
+    [stopped] = _ok(admin.get(f"{recipes}?status=quarantined"))["recipes"]
+    path = f"{recipes}/{stopped['id']}"
+    _ok(admin.get(path))
+    for place, action in enumerate(("restore", "retire", "restore", "forget")):
+        headers = {"idempotency-key": f"recipe-{place}"}
+        _ok(admin.post(f"{path}/{action}", json={"because": "so"}, headers=headers))
+    for read in (f"{recipes}/health", f"{memory}/ledger", f"{memory}/ledger/summary", f"{memory}/loop/outcomes"):
+        _ok(admin.get(read))
+    admin.get(f"{memory}/export").raise_for_status()
 
 
 def _review(stack: LocalStack, admin: httpx.Client) -> None:

@@ -43,7 +43,11 @@ def test_the_handler_that_the_template_names_exists(folder: str) -> None:
 
 
 #: Layers of some functions, beside those that all have.
-FURTHER_LAYERS = {"distil": ["EmbedderLayer", "ModelsLayer"], "lessons": ["ModelsLayer"]}
+FURTHER_LAYERS = {
+    "distil": ["EmbedderLayer", "ModelsLayer"],
+    "recipes": ["EmbedderLayer", "ModelsLayer"],
+    "lessons": ["ModelsLayer"],
+}
 
 
 @each_function

@@ -8,7 +8,7 @@ from provenloop.entry.local.template import Template
 from tests.template.reading import DOCUMENT, FUNCTIONS, ROOT, TEMPLATE
 
 KEY = "arn:aws:secretsmanager:us-east-1:123456789012:secret:model-key-AbCdEf"
-ASKING = {"distil", "lessons"}
+ASKING = {"distil", "lessons", "recipes"}
 
 
 def readers(template: Template) -> dict[str, list[Any]]:

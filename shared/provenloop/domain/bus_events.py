@@ -17,10 +17,10 @@ from provenloop.domain.names import MemoryId
 
 EventKind = Literal[
     "RecommendationProposed", "RecommendationDecided", "ChangeApplied", "ChangeRolledBack", "OutcomeMeasured",
-    "RuleReady", "RuleArmed", "RuleDemoted",
+    "RuleReady", "RuleArmed", "RuleDemoted", "RecipeQuarantined",
 ]  # fmt: skip
 
-#: Fields of every event, but for that which says what it is about: ``recommendation`` or, of rules, ``card``.
+#: Fields of every event, but for that which says what it is about: ``recommendation``, ``card`` or ``recipe``.
 COMMON_FIELDS: tuple[str, ...] = ("id", "tenant", "memory", "n", "from", "status", "at", "by")
 #: Further fields by kind, taken from the entry's effects; one that the entry does not have is left out.
 EVENT_FIELDS: Mapping[EventKind, tuple[str, ...]] = {
@@ -35,8 +35,10 @@ EVENT_FIELDS: Mapping[EventKind, tuple[str, ...]] = {
     "RuleReady": ("project", "reports", "reason"),
     "RuleArmed": ("project", "statement", "action"),
     "RuleDemoted": ("project", "violations", "suppressed"),
+    "RecipeQuarantined": ("kind", "revision", "strikes", "reinforced"),
 }  # fmt: skip
-_CARD = "card:"
+#: What the subject of a chain begins with -> what an event calls what it is about.
+_ABOUT: Mapping[str, str] = {"card": "card", "recipe": "recipe"}
 #: Of a card's chain: what follows from its status, where the step is one of those named.
 _OF_CARD: Mapping[str, tuple[EventKind, tuple[str, ...]]] = {
     "candidate": ("RuleReady", ("ready", "return")),
@@ -67,7 +69,7 @@ class BusEvent:
 def event_of(entry: AuditEntry) -> BusEvent | None:
     """What the bus is told of an entry; None where the step concerns nobody outside.
 
-    Only chains of recommendations and of cards have events: what else has a chain (a forgotten grain, the
+    Only chains of recommendations, cards and recipes have events: what else has a chain (a forgotten grain, the
     configuration) carries another word and a colon in its subject.
     """
     body = json.loads(entry.text)
@@ -75,9 +77,9 @@ def event_of(entry: AuditEntry) -> BusEvent | None:
     if kind is None:
         return None
     effects = body["effects"]
-    is_card = entry.subject.startswith(_CARD)
+    word, colon, name = entry.subject.partition(":")
     detail = {
-        "card" if is_card else "recommendation": entry.subject.removeprefix(_CARD),
+        _ABOUT[word] if colon else "recommendation": name or word,
         "n": entry.n,
         "from": body["from"],
         "status": body["to"],
@@ -89,9 +91,11 @@ def event_of(entry: AuditEntry) -> BusEvent | None:
 
 
 def _kind_of(subject: str, body: Mapping[str, Any]) -> EventKind | None:
-    if subject.startswith(_CARD):
+    if subject.startswith("card:"):
         kind, actions = _OF_CARD.get(body["to"], (None, ()))
         return kind if body["effects"].get("action") in actions else None
+    if subject.startswith("recipe:"):
+        return "RecipeQuarantined" if body["to"] == "quarantined" != body["from"] else None
     if ":" in subject:
         return None
     return "OutcomeMeasured" if is_measured(body) else _OF_STATUS.get(body["to"])

@@ -15,6 +15,7 @@ from provenloop.domain.instants import format_instant
 
 RecipeKind = Literal["answer", "procedure"]
 RecipeStatus = Literal["live", "quarantined", "retired"]
+FeedbackVerdict = Literal["held", "regressed"]
 KINDS: tuple[RecipeKind, ...] = get_args(RecipeKind)
 STATUSES: tuple[RecipeStatus, ...] = get_args(RecipeStatus)
 
@@ -53,7 +54,8 @@ class Recipe:
 
     ``request`` and ``response`` are the exact texts. ``reinforced`` counts how often it was confirmed, ``strikes`` how
     often it was refused since it last changed. ``valid_to`` is epoch ms, None without an end. ``revision`` moves when
-    it says something new, ``rev`` with every write. ``spaces`` are the embedding spaces that hold its vector.
+    it says something new, ``rev`` with every write. ``spaces`` are the embedding spaces that hold its vector. Of what
+    it says now, ``hits`` counts deliveries, ``held`` and ``regressed`` what callers said of them.
     """
 
     scope_key: str
@@ -75,6 +77,9 @@ class Recipe:
     revision: int = 1
     rev: int = 1
     spaces: tuple[str, ...] = ()
+    hits: int = 0
+    held: int = 0
+    regressed: int = 0
 
     @property
     def id(self) -> str:
@@ -91,6 +96,18 @@ class RecipeVersion:
     """A recipe as it was before something new was said in its place: the inverse of that."""
 
     recipe: Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class HitFeedback:
+    """What a caller said of one hit: ``verdict`` is ``held`` or ``regressed``, ``at`` epoch ms."""
+
+    scope_key: str
+    signature: str
+    hit: str
+    verdict: FeedbackVerdict
+    at: int
+    by: str
 
 
 def recipe_subject(recipe_id: str) -> str:

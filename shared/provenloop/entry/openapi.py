@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 from pydantic.json_schema import models_json_schema
 
 import provenloop
-from provenloop.entry.models import decision_replies, lesson_replies, loop_replies, replies, settings_replies
+from provenloop.entry.models import (
+    decision_replies,
+    lesson_replies,
+    loop_replies,
+    recipe_replies,
+    replies,
+    settings_replies,
+)
 from provenloop.entry.models.paths import PathParameters
 from provenloop.entry.operations import OPERATIONS, Operation
 from provenloop.entry.problems import PROBLEM_JSON
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
     from provenloop.entry.models.fields import WireModel
 
 _REF = "#/components/schemas/{model}"
-_REPLIES = (replies, loop_replies, decision_replies, settings_replies, lesson_replies)
+_REPLIES = (replies, loop_replies, decision_replies, settings_replies, lesson_replies, recipe_replies)
 _BEARER = "bearer"
 _PROBLEM = replies.Problem.__name__
 _REFUSALS = {
@@ -40,7 +47,13 @@ _IDEMPOTENCY_KEY: dict[str, Any] = {
     "description": "1 to 255 printable ASCII characters; the same key with the same body has its effect once.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
 }
-
+_MODEL_KEY: dict[str, Any] = {
+    "name": "X-Model-Key",
+    "in": "header",
+    "required": False,
+    "description": "A key of your own to ask the model with, for this request only; it is kept nowhere.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 512},
+}
 _CURSOR: dict[str, Any] = {
     "description": "There only where more follows: `cursor` of the next page.",
     "schema": {"type": "string"},
@@ -108,6 +121,8 @@ def _parameters(operation: Operation) -> list[dict[str, Any]]:
         parameters += [_parameter(name, "query", schema) for name, schema in _properties(operation.query).items()]
     if operation.method != "GET":
         parameters.append(_IDEMPOTENCY_KEY)
+    if operation.takes_model_key:
+        parameters.append(_MODEL_KEY)
     return parameters
 
 

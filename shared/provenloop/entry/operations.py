@@ -45,8 +45,18 @@ from provenloop.entry.models.paths import (
     RecallQuery,
     TokensQuery,
 )
+from provenloop.entry.models.recipes import (
+    CommitRequest,
+    DistilRequest,
+    FeedbackRequest,
+    LedgerQuery,
+    LedgerRowsQuery,
+    MatchRequest,
+    RecipeDecisionRequest,
+    RecipesQuery,
+)
 
-FunctionName = Literal["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs", "approval", "lessons"]
+FunctionName = Literal["ingest", "loop_api", "analyze", "apply", "dispatch", "jobs", "approval", "lessons", "recipes"]
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 
 #: Scopes whose operations read the credential afresh.
@@ -54,6 +64,7 @@ FRESH_SCOPES: frozenset[Scope] = frozenset({"review", "apply", "admin"})
 
 MEMORY = "/v1/memories/{memory}"
 CARDS = f"{MEMORY}/cards"
+RECIPES = f"{MEMORY}/recipes"
 SESSION = f"{MEMORY}/sessions/{{id}}"
 RECOMMENDATION = f"{MEMORY}/loop/recommendations/{{id}}"
 
@@ -74,6 +85,7 @@ class Operation:
             document needs it.
         media_type: of a successful answer.
         statuses: HTTP statuses of success.
+        takes_model_key: whether a caller may bring a key of its own to ask models with.
         accepted: name of the model of an answer with status 202; None where it is that of every other.
     """
 
@@ -90,6 +102,7 @@ class Operation:
     media_type: str = "application/json"
     statuses: tuple[int, ...] = (200,)
     accepted: str | None = None
+    takes_model_key: bool = False
 
     @property
     def route_key(self) -> str:
@@ -317,6 +330,62 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "act_on_card", "lessons", "POST", f"{CARDS}/{{id}}/{{action}}", ("review",),
         "Arm, reject, demote, archive, edit or revive a card; people only.", "CardActionReply", CardActionRequest,
+    ),
+    Operation(
+        "match_recipe", "recipes", "POST", f"{RECIPES}/match", ("write",),
+        "Ask whether a stored answer serves a request; never fails the caller's turn.", "MatchReply", MatchRequest,
+        takes_model_key=True,
+    ),
+    Operation(
+        "commit_recipe", "recipes", "POST", f"{RECIPES}/commit", ("write",),
+        "Say that a hit was delivered; counted once, within an hour.", "CommitReply", CommitRequest,
+    ),
+    Operation(
+        "give_feedback", "recipes", "POST", f"{RECIPES}/feedback", ("write",),
+        "Say what became of a hit, within 30 days; what regressed twice is quarantined.", "FeedbackReply",
+        FeedbackRequest,
+    ),
+    Operation(
+        "distil_recipe", "recipes", "POST", f"{RECIPES}/distil", ("write",),
+        "Have a model make a recipe of a run that went well.", "DistilReply", DistilRequest, statuses=(200, 202),
+        takes_model_key=True,
+    ),
+    Operation(
+        "show_distillation", "recipes", "GET", f"{RECIPES}/distil/{{job}}", ("write",),
+        "Show how far a distillation is.", "DistilReply",
+    ),
+    Operation(
+        "list_recipes", "recipes", "GET", RECIPES, ("read",),
+        "List recipes by status; those that are quarantined wait for a person.", "RecipesReply", query=RecipesQuery,
+    ),
+    Operation(
+        "recipes_health", "recipes", "GET", f"{RECIPES}/health", ("read",),
+        "Show the settings of recipes in force, which rungs work, and what is wrong.", "RecipesHealthReply",
+    ),
+    Operation(
+        "show_recipe", "recipes", "GET", f"{RECIPES}/{{id}}", ("read",),
+        "Show a recipe: texts, what became of its hits, audit.", "RecipeReply",
+    ),
+    Operation(
+        "restore_recipe", "recipes", "POST", f"{RECIPES}/{{id}}/restore", ("review",),
+        "Serve a quarantined or retired recipe again; people only.", "RecipeDecisionReply", RecipeDecisionRequest,
+    ),
+    Operation(
+        "retire_recipe", "recipes", "POST", f"{RECIPES}/{{id}}/retire", ("review",),
+        "Serve a recipe no more; people only.", "RecipeDecisionReply", RecipeDecisionRequest,
+    ),
+    Operation(
+        "forget_recipe", "recipes", "POST", f"{RECIPES}/{{id}}/forget", ("admin",),
+        "Forget a recipe, its vector and its texts in the ledger, for good; what it cost stays.",
+        "ForgottenRecipeReply", RecipeDecisionRequest,
+    ),
+    Operation(
+        "list_ledger", "recipes", "GET", f"{MEMORY}/ledger", ("read",),
+        "List what each call of a model cost, and each run that was saved.", "LedgerReply", query=LedgerRowsQuery,
+    ),
+    Operation(
+        "summarise_ledger", "recipes", "GET", f"{MEMORY}/ledger/summary", ("read",),
+        "Sum up cost by component, the runs saved, and the cost of each.", "LedgerSummaryReply", query=LedgerQuery,
     ),
     Operation(
         "delete_memory", "jobs", "DELETE", MEMORY, ("admin",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from provenloop.domain.errors import InternalError, InvalidInputError, UnauthenticatedError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=WireModel)
 
+_SECRET = re.compile(r"[\x21-\x7e]{1,512}\Z")
 _KEY = re.compile(r"[\x20-\x7e]{1,255}\Z")
 
 
@@ -36,7 +37,10 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A checked request. ``now`` is epoch ms; the models are those the operation names; ``context`` is Lambda's."""
+    """A checked request. ``now`` is epoch ms; the models are those the operation names; ``context`` is Lambda's.
+
+    ``model_key`` is a key of the caller's own to ask models with, for this request and nothing else.
+    """
 
     operation: Operation
     wiring: Wiring
@@ -49,6 +53,7 @@ class Request:
     request_id: str
     now: int
     context: object = None
+    model_key: str | None = field(default=None, repr=False)
 
     @property
     def caller(self) -> Principal:
@@ -126,6 +131,7 @@ def read_request(event: Mapping[str, Any], operation: Operation, wiring: Wiring,
         idempotency_key=_idempotency_key(event, operation),
         request_id=request_id_of(event),
         now=target.now,
+        model_key=_model_key(event, operation),
     )
 
 
@@ -169,6 +175,13 @@ def _idempotency_key(event: Mapping[str, Any], operation: Operation) -> str | No
         return None
     if not _KEY.match(key) or not key.strip():
         raise InvalidInputError("1 to 255 printable ASCII characters", field="idempotency-key")
+    return key
+
+
+def _model_key(event: Mapping[str, Any], operation: Operation) -> str | None:
+    key = _header(event, "x-model-key") if operation.takes_model_key else None
+    if key is not None and not _SECRET.match(key):
+        raise InvalidInputError("1 to 512 printable ASCII characters without blanks", field="x-model-key")
     return key
 
 

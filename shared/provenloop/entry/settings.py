@@ -63,6 +63,21 @@ TEMPLATE_VARIABLES: tuple[str, ...] = (
 )
 #: What only a local stack or a test sets; the template never does.
 LOCAL_VARIABLES: tuple[str, ...] = (NOW, DEV_TOKEN, POLICY_FILE)
+#: What an operator may set by hand: the settings of recipes for all memories that set none themselves.
+RECIPE_VARIABLES: tuple[str, ...] = (
+    "TITW_RECIPES_ENABLED",
+    "TITW_EMBEDDER",
+    "TITW_SEMANTIC_THRESHOLD",
+    "TITW_COMPOSER_FLOOR",
+    "TITW_COMPOSER_MIN_CONFIDENCE",
+    "TITW_COMPOSER_TIMEOUT_MS",
+    "TITW_COMPOSER_MODEL",
+    "TITW_COMPOSER_DISABLED",
+    "TITW_NEAR_MISS_LOGGING",
+    "TITW_TIMEOUT_MS",
+    "TITW_K",
+    "TITW_RECIPE_TTL_DAYS",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,5 +195,5 @@ class Settings:
 
 def read_settings() -> Settings:
     """The settings of this process's environment, as it is now."""
-    names = (*TEMPLATE_VARIABLES, *LOCAL_VARIABLES)
+    names = (*TEMPLATE_VARIABLES, *LOCAL_VARIABLES, *RECIPE_VARIABLES)
     return Settings({name: os.environ[name] for name in names if name in os.environ})

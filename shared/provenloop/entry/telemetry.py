@@ -6,6 +6,8 @@ error. Metrics are EMF lines on standard output and cost no call.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from logging import LogRecord
 from types import TracebackType
 from typing import Any
 
@@ -17,6 +19,8 @@ from provenloop.entry.reply import Reply
 
 # Where in our code a line was written says nothing here: it is always this module.
 _logger = Logger(location=None)
+#: What the logging of the standard library has for itself, and takes from nobody.
+_RESERVED = frozenset(vars(LogRecord("", 0, "", 0, "", None, None))) | {"asctime"}
 _CODE_ROOT = "provenloop"
 
 
@@ -28,6 +32,15 @@ def log_answer(operation: str, reply: Reply, **context: Any) -> None:
 def log_outcome(operation: str, outcome: str, **context: Any) -> None:
     """One line for each piece of work that nobody waits for."""
     _logger.info("done", extra=_present(operation=operation, outcome=outcome, **context))
+
+
+def log_gate(outcome: str, own: Mapping[str, str], **context: Any) -> None:
+    """One line for each request that a recipe served, or that the composer sent on: where theirs and ours have the same
+    name, ours is told.
+    """
+    taken = {"level", "location", "message", "timestamp", "service", "outcome"}
+    theirs = {name: value for name, value in own.items() if name not in taken and name not in _RESERVED}
+    _logger.info("[BRAIN GATE]", extra={**theirs, **_present(outcome=outcome, **context)})
 
 
 def log_warning(what: str, **context: Any) -> None:

@@ -35,7 +35,9 @@ from provenloop.services.waiting import Teller
 if TYPE_CHECKING:
     from provenloop.adapters.oidc.issuer import OidcIssuer
     from provenloop.services.carry_out_distillation import Distiller
+    from provenloop.services.recipe_settings import InstalledSettings
     from provenloop.services.recipe_shelf import Shelf
+    from provenloop.services.semantic_rung import SemanticRung
 
 _FIRST_PAUSE_S = 0.025
 _LONGEST_PAUSE_S = 0.8
@@ -195,6 +197,21 @@ class Wiring:
 
         return Shelf(self.store, PackedVectorIndex(pause=self._pause), WordllamaEmbedder())
 
+    @cached_property
+    def semantic(self) -> SemanticRung:
+        """The rung that serves near requests."""
+        from provenloop.services.semantic_rung import SemanticRung
+
+        return SemanticRung(self.shelf)
+
+    @cached_property
+    def recipe_settings(self) -> InstalledSettings:
+        """What this installation sets for recipes."""
+        from provenloop.recipes.settings import installed
+        from provenloop.services.recipe_settings import InstalledSettings
+
+        return InstalledSettings(*installed(self.settings.values))
+
     def distiller(self, own_key: str | None = None, *, waits: bool = False) -> Distiller:
         """What carries distillations out; while somebody ``waits``, within the time of a request."""
         from provenloop.services.carry_out_distillation import (
@@ -206,7 +223,8 @@ class Wiring:
         from provenloop.services.keep_distilled import ShelfKeeper
 
         settings = DistilSettings(self.settings.distil_model, WAITING_TIMEOUT_MS if waits else QUEUED_TIMEOUT_MS)
-        return Distiller(self.store, self.models(own_key), ShelfKeeper(self.shelf), settings)
+        keeper = ShelfKeeper(self.shelf, self.recipe_settings)
+        return Distiller(self.store, self.models(own_key), keeper, settings)
 
     def models(self, own_key: str | None = None) -> ModelAccess:
         """Models for one request, with the caller's own key where it brought one."""

@@ -23,6 +23,7 @@ from provenloop.domain.recommendation import Severity, family_of
 from provenloop.domain.records import Due
 from provenloop.lessons.folding import check_folds
 from provenloop.lessons.settings import DEFAULTS, check_settings, settings_from
+from provenloop.recipes.settings import check_settings as check_recipe_settings
 from provenloop.services.call import Call
 from provenloop.services.memories import require_heads
 from provenloop.services.outbox import audited
@@ -43,7 +44,7 @@ class ConfigChange:
 
     ``clear_parameters`` and ``clear_floor`` go back to the defaults first; an empty ``namespaces`` admits all.
     ``lessons`` are laid over the settings of lessons, after ``clear_lessons`` went back to their defaults;
-    ``lesson_folds`` take the place of the memory's own folds.
+    ``lesson_folds`` take the place of the memory's own folds. ``recipes`` and ``clear_recipes`` as for lessons.
     """
 
     analyzer: str | None = None
@@ -57,6 +58,8 @@ class ConfigChange:
     lessons: Mapping[str, Any] | None = None
     clear_lessons: bool = False
     lesson_folds: Mapping[str, str] | None = None
+    recipes: Mapping[str, Any] | None = None
+    clear_recipes: bool = False
 
     @property
     def of_memory(self) -> ConfigChange:
@@ -66,6 +69,8 @@ class ConfigChange:
             lessons=self.lessons,
             clear_lessons=self.clear_lessons,
             lesson_folds=self.lesson_folds,
+            recipes=self.recipes,
+            clear_recipes=self.clear_recipes,
         )
 
 
@@ -75,8 +80,8 @@ def configure(
     """Change the memory's configuration. A change that changes nothing writes nothing.
 
     Returns:
-        ``{rev, passes_enabled, analyzers: [...], lessons, lesson_folds}``, all as it is set now; ``lessons`` is None
-        where what is stored cannot be read.
+        ``{rev, passes_enabled, analyzers: [...], lessons, lesson_folds, recipes}``, all as it is set now; ``lessons``
+        is None where what is stored cannot be read, ``recipes`` are only those that the memory sets itself.
 
     Raises:
         ScopeDeniedError, NotFoundError: also for an analyzer that there is not.
@@ -141,6 +146,9 @@ def _changed(before: MemoryConfig, change: ConfigChange, analyzer: Analyzer | No
         after = replace(after, lessons=_changed_lessons(before, change))
     if change.lesson_folds is not None:
         after = replace(after, folds=check_folds(change.lesson_folds))
+    if change.recipes is not None or change.clear_recipes:
+        given = {**({} if change.clear_recipes else before.recipes), **(change.recipes or {})}
+        after = replace(after, recipes=dict(sorted(check_recipe_settings(given).items())))
     if analyzer is None:
         return after
     family = family_of(analyzer.manifest.id)
@@ -175,6 +183,7 @@ def _answer(config: MemoryConfig, policy: Policy) -> dict[str, Any]:
         "analyzers": [shown(setting) for setting in settings_of(ANALYZERS, config, CAPABILITIES, policy)],
         "lessons": _lessons_told(config),
         "lesson_folds": dict(config.folds),
+        "recipes": dict(config.recipes),
     }
 
 

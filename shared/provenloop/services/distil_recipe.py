@@ -22,6 +22,7 @@ from provenloop.domain.principal import Principal, PrincipalKind
 from provenloop.domain.recipe import RecipeKind, RecipeScope
 from provenloop.domain.secrets import redact_json
 from provenloop.recipes.distillation import MAX_ENVELOPE_BYTES, Envelope, parse_envelope, passes_gate
+from provenloop.recipes.scope import require_scope_of
 from provenloop.services.call import Call
 from provenloop.services.job_port import JobQueue
 from provenloop.services.jobs import FIRST_DELAY_S
@@ -60,6 +61,7 @@ def begin_distillation(store: Store, queue: JobQueue, call: Call, wanted: Wanted
         ModelUnavailableError: there is no model to ask; nothing was stored.
     """
     call.require("write")
+    require_scope_of(wanted.kind, wanted.scope)
     envelope = _redacted(wanted.envelope)
     job, text = _job_of(store, call, wanted, envelope)
     known = store.distillation(call.memory, job.id)

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 ItemClass = Literal["GRAIN", "INDEX", "LESSON", "LOG", "LOOP", "RECIPE", "NOTE", "REPLAY", "OUTBOX", "HEAD"]
 
 #: What a person or an auditor may want of a memory; grains with their earlier versions.
-Part = Literal["grains", "recommendations", "cards", "audit"]
+Part = Literal[
+    "grains", "recommendations", "cards", "recipes", "recipe_versions", "distillations", "ledger", "audit",
+]  # fmt: skip
 
 
 class WholeMemory(Protocol):

@@ -1,8 +1,8 @@
 """Export: everything a memory holds for a person or an auditor, as JSON lines, in pages.
 
-Grains with their earlier versions come first, then recommendations, then cards (their lessons are grains), then audit
-entries with their reasons; each in the order of its key, so that the order is the same every time and a page goes on
-exactly where the last one ended.
+Grains with their earlier versions come first, then recommendations, cards (their lessons are grains), recipes and what
+they said before, the ledger, and audit entries with their reasons; each in the order of its key, so that the order is
+the same every time and a page goes on exactly where the last one ended.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import Any, NamedTuple, get_args
 from provenloop.domain.audit import AuditEntry, Note
 from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.grain import Grain
+from provenloop.domain.ledger import LedgerRow
+from provenloop.domain.recipe import Recipe, RecipeVersion
 from provenloop.domain.recommendation import Recommendation
 from provenloop.domain.records import History
 from provenloop.lessons.card import Card
@@ -27,8 +29,10 @@ from provenloop.services.cards_read import card_fields
 from provenloop.services.erasure_port import Part
 from provenloop.services.findings_read import described
 from provenloop.services.grain_read import shown
+from provenloop.services.ledger_summary import row_told
 from provenloop.services.memories import require_heads
 from provenloop.services.ports import Entity, Store
+from provenloop.services.recipe_told import recipe_fields
 
 #: Most bytes of a page; an answer can carry a little more.
 PAGE_BYTES = 4_000_000
@@ -47,7 +51,7 @@ def export_page(store: Store, call: Call, cursor: str | None, spent: Callable[[]
     """The next page. It is never empty, and ends when it is full or the time is spent.
 
     Each line is an object of one field: ``grain``, ``version`` (how a grain was before), ``recommendation``, ``card``,
-    ``audit``, or at the end ``cursor``.
+    ``recipe``, ``recipe_version``, ``ledger``, ``audit``, or at the end ``cursor``.
 
     Raises:
         ScopeDeniedError, NotFoundError, InvalidInputError: naming the cursor.
@@ -93,6 +97,8 @@ class _Telling:
                 return {"recommendation": described(self.store, self.call, entity)}
             case Card():
                 return {"card": card_fields(entity)}
+            case Recipe() | RecipeVersion() | LedgerRow():
+                return _of_the_ladder(entity)
             case AuditEntry():
                 return {"audit": entry_told(entity, self._note(entity))}
         return None
@@ -102,6 +108,14 @@ class _Telling:
         if self._notes[0] != entry.subject:
             self._notes = (entry.subject, self.store.notes(self.call.memory, entry.subject))
         return self._notes[1].get(entry.n)
+
+
+def _of_the_ladder(entity: Recipe | RecipeVersion | LedgerRow) -> Mapping[str, Any]:
+    if isinstance(entity, LedgerRow):
+        return {"ledger": row_told(entity)}
+    if isinstance(entity, RecipeVersion):
+        return {"recipe_version": recipe_fields(entity.recipe)}
+    return {"recipe": recipe_fields(entity)}
 
 
 def _text(told: Mapping[str, Any]) -> str:

@@ -1,27 +1,38 @@
-"""Forgetting a recipe: its texts, vectors and reasons go; its audit entries stay, which name digests only."""
+"""Forgetting a recipe: its texts, vectors, feedback and reasons go, and what the ledger and distillations say of it.
+
+What it cost stays, and so do its audit entries, which name digests only.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from provenloop.domain.audit import AuditEntry, author_of
+from provenloop.domain.distillation import Distillation, EnvelopeText
 from provenloop.domain.errors import BusyError
-from provenloop.domain.recipe import RecipeVersion, recipe_subject
+from provenloop.domain.ledger import LedgerRow, without_text
+from provenloop.domain.recipe import Recipe, RecipeVersion, recipe_subject
+from provenloop.recipes.distillation import envelope_of
+from provenloop.recipes.normalise import signature
+from provenloop.recipes.scope import scope_key
 from provenloop.services.call import Call
 from provenloop.services.decision import require_because
-from provenloop.services.ports import Entity, Put, Remove
+from provenloop.services.ports import Entity, Erase, Put, Remove, Write
 from provenloop.services.recipe_shelf import MAX_ROUNDS, Shelf, audited_step, committed, find_recipe
 
 FORGOTTEN = "forgotten"
 #: Leaves room for the recipe, its vectors and its audit entry in one transaction.
 _ERASED_AT_ONCE = 80
+_ROWS_AT_ONCE = 500
 
 
 def forget_recipe(shelf: Shelf, call: Call, recipe_id: str, because: str) -> dict[str, object]:
-    """Erase a recipe: what it says and said, its vectors, and the reasons given about it.
+    """Erase a recipe: what it says and said, its vectors, what was said of it, and what was about it elsewhere.
 
-    Its audit entries stay, which name digests only.
+    Its audit entries stay, which name digests only, and rows of the ledger with what was paid.
 
     Returns:
-        ``{forgotten: 1, versions, reasons, audit}``.
+        ``{forgotten: 1, versions, reasons, ledger, distillations, audit}``.
 
     Raises:
         ScopeDeniedError, InvalidInputError, NotFoundError: nothing was written.
@@ -33,7 +44,13 @@ def forget_recipe(shelf: Shelf, call: Call, recipe_id: str, because: str) -> dic
         before = find_recipe(shelf.store, call, recipe_id)
         versions = shelf.store.recipe_versions(call.memory, before.scope_key, before.signature)
         notes = shelf.store.notes(call.memory, recipe_subject(before.id)).values()
-        gone: list[Entity] = [*map(RecipeVersion, versions), *notes]
+        said = shelf.store.hit_feedbacks(call.memory, before.scope_key, before.signature)
+        # While the recipe is there, what is left of all this is found again; so it goes first.
+        jobs = _distillations(shelf, call, before, versions)
+        scrubbed = [*_ledger_of(shelf, call, before, {job.id for job in jobs})]
+        _erase(shelf, call, [*map(Erase, scrubbed)])
+        _erase(shelf, call, [Remove(each) for job in jobs for each in (EnvelopeText(job.id, ""), job)])
+        gone: list[Entity] = [*map(RecipeVersion, versions), *notes, *said]
         beside = [Remove(entity) for entity in gone]
         while len(beside) > _ERASED_AT_ONCE:
             # What cannot go with the recipe goes ahead of it: a crash in between leaves less, never more.
@@ -45,5 +62,49 @@ def forget_recipe(shelf: Shelf, call: Call, recipe_id: str, because: str) -> dic
             entry = next(
                 write.entity for write in audit if isinstance(write, Put) and isinstance(write.entity, AuditEntry)
             )
-            return {"forgotten": 1, "versions": len(versions), "reasons": len(notes), "audit": entry.id}
+            return {
+                "forgotten": 1,
+                "versions": len(versions),
+                "reasons": len(notes),
+                "ledger": len(scrubbed),
+                "distillations": len(jobs),
+                "audit": entry.id,
+            }
     raise BusyError("others keep changing this recipe; try again")
+
+
+def _erase(shelf: Shelf, call: Call, writes: Sequence[Write]) -> None:
+    for start in range(0, len(writes), _ERASED_AT_ONCE):
+        committed(shelf.store, call, writes[start : start + _ERASED_AT_ONCE], 0)
+
+
+def _distillations(shelf: Shelf, call: Call, recipe: Recipe, versions: Sequence[Recipe]) -> list[Distillation]:
+    """Those that the recipe was learnt by, and those on their way to it."""
+    runs = {each.provenance.run for each in (recipe, *versions)}
+    found: list[Distillation] = []
+    for _, job in shelf.store.walk(call.memory, "distillations", "", call.now):
+        if isinstance(job, Distillation) and (job.id in runs or _leads_to(shelf, call, job, recipe)):
+            found.append(job)
+    return found
+
+
+def _leads_to(shelf: Shelf, call: Call, job: Distillation, recipe: Recipe) -> bool:
+    if job.recipe_id == recipe.id:
+        return True
+    if job.is_over or scope_key(call.memory, job.scope) != recipe.scope_key:
+        return False
+    envelope = shelf.store.envelope(call.memory, job.id)
+    return envelope is not None and signature(envelope_of(envelope.text).problem, recipe.scope_key) == recipe.signature
+
+
+def _ledger_of(shelf: Shelf, call: Call, recipe: Recipe, jobs: set[str]) -> Iterator[LedgerRow]:
+    """Rows about the recipe or its distillations that say more than what was paid, without what they say."""
+    after: tuple[int, str] | None = None
+    while True:
+        rows = shelf.store.ledger(call.memory, 0, call.now + 1, after=after, limit=_ROWS_AT_ONCE)
+        for row in rows:
+            if (row.recipe_id == recipe.id or row.id.partition(".")[0] in jobs) and row != without_text(row):
+                yield without_text(row)
+        if len(rows) < _ROWS_AT_ONCE:
+            return
+        after = rows[-1].at, rows[-1].id

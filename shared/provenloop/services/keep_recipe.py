@@ -165,6 +165,9 @@ def _learnt_again(before: Recipe, learnt: Learnt, now: int) -> tuple[Kept, Recip
         confidence=learnt.confidence,
         provenance=learnt.provenance,
         reinforced=0,
+        hits=0,
+        held=0,
+        regressed=0,
         strikes=0 if before.status == "live" else before.strikes,
         revision=before.revision + 1,
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
 from provenloop.domain.checkpoint import Checkpoint, last_verdict
@@ -21,10 +22,14 @@ from provenloop.services.checkpoint_told import checkpoint_told, metric_told
 from provenloop.services.lesson_settings import settings_if_readable
 from provenloop.services.memories import require_heads
 from provenloop.services.ports import Store
+from provenloop.services.recipe_told import every_recipe
+from provenloop.services.recipe_told import outcome_of as outcome_of_recipe
 from provenloop.services.revert import REVERTED
 from provenloop.services.texts import Texts, refs_within, target_text
 
 MAX_SERIES = 200
+#: So many recipes are looked at.
+MAX_RECIPES = 1_000
 RATED_FROM = 10
 _COUNTED = (
     "proposed", "approved", "rejected", "applied", "held", "regressed", "inconclusive", "rolled_back", "reverted",
@@ -38,11 +43,13 @@ def outcomes(store: Store, call: Call) -> dict[str, Any]:
 
     Returns:
         ``{recommendations: [{id, analyzer, status, namespace, target, applied_at, metric, verdict, series}], cut,
-        analyzers: [{analyzer, ...counts, approval_rate, held_rate}], rules: [...], rules_cut}``: applied
+        recipes: [{id, kind, status, revision, hits, held, regressed, verdict}], analyzers: [{analyzer, ...counts,
+        approval_rate, held_rate}], rules: [...], rules_cut}``: applied
         recommendations that are measured, those applied last first, at most 200 (``cut`` tells that there are more),
-        each with its checkpoints by horizon and the verdict of the longest that tells something; counts of
-        recommendations by analyzer, and rates (0..1) of at least ten cases, else None; and of cards that were armed,
-        those armed last first, at most 200, what was reported before and after.
+        each with its checkpoints by horizon and the verdict of the longest that tells something; recipes with what
+        became of their hits, those delivered most first; counts of recommendations by analyzer, and rates (0..1) of at
+        least ten cases, else None; and of cards that were armed, those armed last first, at most 200, what was
+        reported before and after.
 
     Raises:
         ScopeDeniedError, NotFoundError.
@@ -59,6 +66,7 @@ def outcomes(store: Store, call: Call) -> dict[str, Any]:
     return {
         "recommendations": [_told(rec, series[rec.id], texts) for rec in shown],
         "cut": len(measured) > MAX_SERIES,
+        "recipes": _of_recipes(store, call),
         "analyzers": list(_by_analyzer(recs, series)),
         **_rules(store, call),
     }
@@ -97,6 +105,18 @@ def _told(rec: Recommendation, checkpoints: Sequence[Checkpoint], texts: Texts) 
         "verdict": _verdict(checkpoints),
         "series": [checkpoint_told(row) for row in sorted(checkpoints, key=lambda row: row.horizon_ms)],
     }
+
+
+def _of_recipes(store: Store, call: Call) -> list[dict[str, Any]]:
+    """Recipes whose hits were committed or judged, the most delivered first."""
+    looked_at = islice(every_recipe(store, call), MAX_RECIPES)
+    used = (recipe for recipe in looked_at if recipe.hits or recipe.held or recipe.regressed)
+    shown = sorted(used, key=lambda recipe: (-recipe.hits, recipe.id))[:MAX_SERIES]
+    return [
+        {"id": recipe.id, "kind": recipe.kind, "status": recipe.status, "revision": recipe.revision}
+        | outcome_of_recipe(recipe)
+        for recipe in shown
+    ]
 
 
 def _verdict(checkpoints: Sequence[Checkpoint]) -> str | None:

@@ -21,7 +21,7 @@ from provenloop.domain.job import Job
 from provenloop.domain.ledger import LedgerRow
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
-from provenloop.domain.recipe import Recipe, RecipeVersion
+from provenloop.domain.recipe import HitFeedback, Recipe, RecipeVersion
 from provenloop.domain.recipe_vectors import Embedded, VectorHead, VectorItem, VectorRow
 from provenloop.domain.recommendation import FindingKey, Recommendation
 from provenloop.domain.records import (
@@ -66,7 +66,7 @@ Entity = (
     | AgedGrain | AgedCount | NearPosting | NearText | TermRow | TermSegment | RecallRow | BusEvent | TokenId
     | LedgerRow | Distillation | EnvelopeText
     | Job | Wait | Callback | Regression | Card | CardEvidence | Rule | LessonPlace
-    | Recipe | RecipeVersion | VectorHead | VectorRow | VectorItem | Embedded
+    | Recipe | RecipeVersion | HitFeedback | VectorHead | VectorRow | VectorItem | Embedded
     | Session | SessionRules | SessionPass | SessionBreach | CardPass
 )  # fmt: skip
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from provenloop.domain.canonical import canonical_json, sha256_hex
+from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
-from provenloop.domain.recipe import Recipe
+from provenloop.domain.recipe import HitFeedback, Recipe
 from provenloop.domain.recipe_vectors import Embedded
 
 if TYPE_CHECKING:
@@ -85,11 +86,31 @@ class VectorIndex(Protocol):
         """After a put: merge small rows where there are many. Losing a race does no harm: the next one tidies."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one request for a recipe needs: the memory's key (None: there is no such memory), its configuration, and the
+    recipe of that very request.
+    """
+
+    key: bytes | None
+    config: MemoryConfig
+    recipe: Recipe | None
+
+
 class RecipeReader(Protocol):
     """Reads recipes; part of ``services.ports.Store``. All reads are strongly consistent."""
 
     def recipe(self, memory: MemoryId, scope_key: str, signature: str) -> Recipe | None:
         """One recipe, whatever its status: one read."""
+
+    def asked(self, memory: MemoryId, scope_key: str, signature: str) -> Asked:
+        """The recipe of a request with all that says whether it may be served: one read."""
+
+    def hit_feedback(self, memory: MemoryId, scope_key: str, signature: str, hit: str) -> HitFeedback | None:
+        """What was said of one hit."""
+
+    def hit_feedbacks(self, memory: MemoryId, scope_key: str, signature: str) -> Sequence[HitFeedback]:
+        """What was said of all hits of a recipe."""
 
     def recipes(self, memory: MemoryId, scope_key: str, signatures: Iterable[str]) -> Mapping[str, Recipe]:
         """Those that are there, by signature: one read for up to 100."""

@@ -32,7 +32,7 @@ from provenloop.domain.job import Job
 from provenloop.domain.ledger import LedgerRow
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
-from provenloop.domain.recipe import Recipe, RecipeVersion
+from provenloop.domain.recipe import HitFeedback, Recipe, RecipeVersion
 from provenloop.domain.recipe_vectors import Embedded, VectorHead, VectorItem, VectorRow
 from provenloop.domain.recommendation import FindingKey, Recommendation, severity_rank
 from provenloop.domain.records import (
@@ -222,6 +222,7 @@ FORMS: tuple[Form, ...] = (
         lambda row: keys.recipe_version(row.recipe.scope_key, row.recipe.signature, row.recipe.revision),
         "RECIPE",
     ),
+    Form("hit_feedback", HitFeedback, lambda row: keys.hit_feedback(row.scope_key, row.signature, row.hit), "RECIPE"),
     Form("vector_head", VectorHead, lambda head: keys.vector_head(head.scope_key, head.space), "RECIPE", "rev"),
     Form("vector_row", VectorRow, lambda row: keys.vector_row(row.scope_key, row.space, row.n), "RECIPE", "rev"),
     Form("embedded", Embedded, lambda row: keys.embedded(row.scope_key, row.space), "RECIPE", "rev"),

@@ -64,6 +64,8 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | a tenant's memories, labels | query, get | T#<tenant>#REG | ``MEM#<name>``, ``LABEL#<label digest>``, ``TOK#<id>`` |
 | the recipe of a request; of a scope; of a memory | get; query | M#RECIPE | ``RCP#<scope>#<signature>``; begins_with |
 | what a recipe said before | query | M#RECIPE | begins_with ``RCV#<scope>#<signature>#`` |
+| may a recipe serve a request? | batch get | M#RECIPE, M#HEAD | ``RCP#..``, ``0#LOG``, ``1#CONFIG`` |
+| what was said of a recipe's hits; of one | query; get | M#RECIPE | ``FBK#<scope>#<signature>#<hit>`` |
 | has a scope's index of vectors moved? | get | M#RECIPE | ``VEC#<scope>#<space>#HEAD`` |
 | how far has a scope vectors of this embedder? | get | M#RECIPE | ``VEC#<scope>#<space>#UPTO`` |
 | the vectors of a scope | batch get | M#RECIPE | ``VEC#<scope>#<space>#R#<n>`` |
@@ -96,6 +98,9 @@ LESSON_PREFIX = "LINE#"
 SESSION_PREFIX = "SES#"
 MEMORY_PREFIX = "MEM#"
 RECIPE_PREFIX = "RCP#"
+RECIPE_VERSION_PREFIX = "RCV#"
+DISTILLATION_PREFIX = "DIS#"
+LEDGER_PREFIX = "LED#"
 TOKEN_ID_PREFIX = "TOK#"
 #: Hash of index ``bytime`` for the registry rows of all memories.
 MEMORIES = "MEMORIES"
@@ -376,7 +381,7 @@ def job(job_id: str) -> str:
 
 def distillation(job_id: str) -> str:
     """Sort key of a distillation."""
-    return f"DIS#{job_id}"
+    return f"{DISTILLATION_PREFIX}{job_id}"
 
 
 def envelope(job_id: str) -> str:
@@ -391,7 +396,7 @@ def ledger_row(at: int, row_id: str) -> str:
 
 def ledger_from(at: int) -> str:
     """What the sort keys of the ledger's rows at ``at`` begin with: before them stand all earlier ones."""
-    return f"LED#{instant(at)}#"
+    return f"{LEDGER_PREFIX}{instant(at)}#"
 
 
 def chain(subject: str, n: int) -> str:
@@ -432,7 +437,17 @@ def recipe_version(scope_key: str, signature: str, revision: int) -> str:
 
 def recipe_versions(scope_key: str, signature: str) -> str:
     """What the sort keys of everything that a recipe said before begin with."""
-    return f"RCV#{scope_key}#{signature}#"
+    return f"{RECIPE_VERSION_PREFIX}{scope_key}#{signature}#"
+
+
+def hit_feedback(scope_key: str, signature: str, hit: str) -> str:
+    """Sort key of what was said of one hit."""
+    return f"{hit_feedbacks(scope_key, signature)}{hit}"
+
+
+def hit_feedbacks(scope_key: str, signature: str) -> str:
+    """What the sort keys of everything said of a recipe's hits begin with."""
+    return f"FBK#{scope_key}#{signature}#"
 
 
 def vector_head(scope_key: str, space: str) -> str:

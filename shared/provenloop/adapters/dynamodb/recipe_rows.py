@@ -8,9 +8,11 @@ from provenloop.adapters.dynamodb import keys, table
 from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.reading import as_entity, entities
 from provenloop.adapters.dynamodb.rows import Row
+from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
-from provenloop.domain.recipe import Recipe, RecipeVersion, split_id
+from provenloop.domain.recipe import HitFeedback, Recipe, RecipeVersion, split_id
 from provenloop.domain.recipe_vectors import Embedded
+from provenloop.services.recipe_ports import Asked
 
 
 class RecipeRows:
@@ -22,6 +24,27 @@ class RecipeRows:
         """See ``RecipeReader``."""
         row = table.get(Key(partition(memory, "RECIPE"), keys.recipe(scope_key, signature)))
         return None if row is None else as_entity(row, Recipe)
+
+    def asked(self, memory: MemoryId, scope_key: str, signature: str) -> Asked:
+        """See ``RecipeReader``."""
+        head, recipe = partition(memory, "HEAD"), Key(partition(memory, "RECIPE"), keys.recipe(scope_key, signature))
+        wanted = (Key(head, keys.LOG_HEAD), Key(head, keys.CONFIG), recipe)
+        found = {row.sk: row for row in table.get_many(wanted, self._pause)}
+        return Asked(
+            key=found[keys.LOG_HEAD].secret if keys.LOG_HEAD in found else None,
+            config=as_entity(found[keys.CONFIG], MemoryConfig) if keys.CONFIG in found else MemoryConfig(),
+            recipe=as_entity(found[recipe.sk], Recipe) if recipe.sk in found else None,
+        )
+
+    def hit_feedback(self, memory: MemoryId, scope_key: str, signature: str, hit: str) -> HitFeedback | None:
+        """See ``RecipeReader``."""
+        row = table.get(Key(partition(memory, "RECIPE"), keys.hit_feedback(scope_key, signature, hit)))
+        return None if row is None else as_entity(row, HitFeedback)
+
+    def hit_feedbacks(self, memory: MemoryId, scope_key: str, signature: str) -> tuple[HitFeedback, ...]:
+        """See ``RecipeReader``."""
+        begins = Row.sk.startswith(keys.hit_feedbacks(scope_key, signature))
+        return tuple(entities(table.query(partition(memory, "RECIPE"), begins), HitFeedback))
 
     def recipes(self, memory: MemoryId, scope_key: str, signatures: Iterable[str]) -> Mapping[str, Recipe]:
         """See ``RecipeReader``."""

@@ -22,6 +22,10 @@ _PARTS: Mapping[Part, tuple[str, str]] = {
     "grains": ("GRAIN", ""),
     "recommendations": ("LOOP", keys.RECOMMENDATION_PREFIX),
     "cards": ("LESSON", keys.CARD_PREFIX),
+    "recipes": ("RECIPE", keys.RECIPE_PREFIX),
+    "recipe_versions": ("RECIPE", keys.RECIPE_VERSION_PREFIX),
+    "distillations": ("RECIPE", keys.DISTILLATION_PREFIX),
+    "ledger": ("RECIPE", keys.LEDGER_PREFIX),
     "audit": ("AUDIT", ""),
 }
 #: Sorts before every letter of a key, so behind a key it is the first that follows.

@@ -45,6 +45,10 @@ class ConfigRequest(WireModel):
         dict[str, str] | None,
         Field(max_length=50, description="The memory's own categories of lessons, and the key that each folds into."),
     ] = None
+    recipes: Annotated[
+        dict[str, Any] | None, Field(max_length=32, description="Settings of recipes, laid over those that are set.")
+    ] = None
+    clear_recipes: Annotated[bool, Field(description="Go back to the defaults of recipes first.")] = False
     because: Because | None = None
 
 

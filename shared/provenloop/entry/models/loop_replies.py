@@ -9,6 +9,7 @@ from pydantic import Field
 from provenloop.domain.checkpoint import Verdict
 from provenloop.domain.lifecycle import Status
 from provenloop.domain.proposal import OperationName
+from provenloop.domain.recipe import RecipeKind, RecipeStatus
 from provenloop.domain.recommendation import Severity
 from provenloop.entry.models.fields import Time, WireModel
 from provenloop.entry.models.settings_replies import PolicyStanding
@@ -229,10 +230,24 @@ class RuleOutcome(WireModel):
     reduced: Annotated[bool, Field(description="Broken since, but less than half as often.")]
 
 
+class RecipeOutcomes(WireModel):
+    """What became of the hits of what a recipe says now."""
+
+    id: str
+    kind: RecipeKind
+    status: RecipeStatus
+    revision: int
+    hits: Annotated[int, Field(description="Deliveries that were committed.")]
+    held: int
+    regressed: int
+    verdict: Verdict
+
+
 class OutcomesReply(WireModel):
     """What became of applied changes and of rules, the latest first."""
 
     recommendations: list[Outcome]
+    recipes: list[RecipeOutcomes]
     cut: Annotated[bool, Field(description="Whether there are more than the 200 shown.")]
     analyzers: list[AnalyzerOutcomes]
     rules: Annotated[list[RuleOutcome], Field(description="Cards that were armed, at most 200.")]

@@ -35,7 +35,9 @@ class PathParameters(WireModel):
     address: Annotated[Address | None, Field(description="Address of the grain.")] = None
     id: Annotated[
         ForeignId | None,
-        Field(description="Id of a token or session; or of a recommendation or card, or any unique prefix of it."),
+        Field(
+            description="Id of a token, session or recipe; or of a recommendation or card, or any unique prefix of it."
+        ),
     ] = None
     action: Annotated[ForeignId | None, Field(description="arm, reject, demote, archive, edit or revive.")] = None
     job: Annotated[ForeignId | None, Field(description="Id of the job.")] = None

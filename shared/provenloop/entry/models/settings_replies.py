@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from provenloop.domain.policy import PolicyState, TargetClass, TelemetryMode
 from provenloop.domain.recommendation import Severity
@@ -56,6 +58,9 @@ class ConfigReply(AnalyzersReply):
     passes_enabled: bool
     lessons: dict[str, bool | int | float] | None
     lesson_folds: dict[str, str]
+    recipes: Annotated[
+        dict[str, bool | int | float | str], Field(description="Settings of recipes that this memory sets itself.")
+    ]
 
 
 class PolicyFault(WireModel):
