@@ -235,9 +235,10 @@ def test_the_same_envelope_in_the_same_scope_is_one_job(bench: Bench) -> None:
     job = bench.distil()
     assert bench.begin() == bench.stored(job)
     assert bench.begin(scope=RecipeScope(agent="sales")).id != job.id
-    assert bench.begin(kind="procedure").id != job.id
+    in_state = bench.begin(kind="procedure", scope=RecipeScope(agent="support", state_hash="s1"))
+    assert in_state.id not in (job.id, bench.begin(scope=RecipeScope(agent="support", state_hash="s1")).id)
     assert bench.begin({**ENVELOPE, "final_message": "Other."}).id != job.id
-    assert (len(bench.server.seen), len(bench.sent.messages)) == (1, 4)
+    assert (len(bench.server.seen), len(bench.sent.messages)) == (1, 5)
 
 
 def test_after_a_failure_of_the_model_the_same_envelope_tries_again(bench: Bench) -> None:

@@ -130,7 +130,7 @@ def test_what_no_recipe_can_hold_is_skipped_as_not_saved(learner: Learner) -> No
         learner.desk.store,
         learner.sent,
         learner.desk.call(),
-        Wanted({"problem": "x", "final_message": "y", "signals": ["thumbs_up"]}, SCOPE, "procedure"),
+        Wanted({"problem": "\u200b", "final_message": "y", "signals": ["thumbs_up"]}, SCOPE),
         has_model=True,
     )
     end = learner.distiller.carry_out(learner.desk.call(), job.id)
