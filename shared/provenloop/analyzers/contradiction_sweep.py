@@ -55,6 +55,7 @@ class ContradictionSweep:
         kinds=("fact",),
         parameters=(
             Parameter("extra_relations", "str", "", None, 2000, "further relations of one value, comma separated"),
+            Parameter("many_valued", "str", "", None, 2000, "relations that hold several on purpose, comma separated"),
         ),
         metric="contradiction_recurrence",
     )
@@ -72,9 +73,14 @@ class ContradictionSweep:
 
 
 def functional_relations(parameters: Parameters) -> frozenset[str]:
-    """The folded relations that hold one value, seeded and added."""
-    extra = str(parameters.get("extra_relations", "")).split(",")
-    return frozenset(FUNCTIONAL_RELATIONS) | {normalise_relation(name) for name in extra if name.strip()}
+    """The folded relations that hold one value, seeded and added, but for those that hold several on purpose."""
+    wanted, many = _named(parameters, "extra_relations"), _named(parameters, "many_valued")
+    return (frozenset(FUNCTIONAL_RELATIONS) | wanted) - many
+
+
+def _named(parameters: Parameters, name: str) -> frozenset[str]:
+    names = str(parameters.get(name, "")).split(",")
+    return frozenset(normalise_relation(each) for each in names if each.strip())
 
 
 def _contradiction(group: str, key: ClusterKey, facts: Sequence[Grain], now: int, marks: Marks) -> Iterator[Draft]:

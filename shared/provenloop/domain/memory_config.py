@@ -31,7 +31,8 @@ class MemoryConfig:
     """The configuration of a memory, by analyzer family. Where ``passes_enabled`` is off, every pass is skipped.
 
     ``lessons`` are the settings of lessons that are not the default, ``folds`` the memory's own categories of lessons
-    with the key that each folds into. ``recipes`` are the settings of recipes that are not the default.
+    with the key that each folds into, ``not_rules`` the ids of cards that are no rules here, for good. ``recipes`` are
+    the settings of recipes that are not the default.
     """
 
     rev: int = 0
@@ -40,3 +41,4 @@ class MemoryConfig:
     lessons: Mapping[str, ParameterValue] = field(default_factory=dict)
     folds: Mapping[str, str] = field(default_factory=dict)
     recipes: Mapping[str, ParameterValue] = field(default_factory=dict)
+    not_rules: tuple[str, ...] = ()

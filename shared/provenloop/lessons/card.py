@@ -8,11 +8,13 @@ arm makes a card armed.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from provenloop.domain.address import Addresses
+from provenloop.domain.errors import InvalidInputError
 from provenloop.lessons.folding import CardKey
 
 CardStatus = Literal["candidate", "armed", "rejected", "demoted", "archived"]
@@ -22,6 +24,8 @@ COUNTERS: tuple[Counter, ...] = get_args(Counter)
 
 ID_CHARS = 26
 KEPT_EVIDENCE = 20
+MAX_NOT_RULES = 200
+_ID = re.compile(rf"[a-z2-7]{{{ID_CHARS}}}\Z")
 CHAIN_PREFIX = "card:"
 
 
@@ -112,6 +116,19 @@ class LessonPlace:
     project_key: str
     seq: int
     lesson: str
+
+
+def check_not_rules(given: Sequence[str], *, field: str = "lesson_not_rules") -> tuple[str, ...]:
+    """The ids of cards that are no rules, as they are kept.
+
+    Raises:
+        InvalidInputError: too many, or one that is no whole id of a card.
+    """
+    if len(given) > MAX_NOT_RULES:
+        raise InvalidInputError(f"at most {MAX_NOT_RULES}", field=field)
+    if not all(map(_ID.match, given)):
+        raise InvalidInputError(f"whole ids of cards, of {ID_CHARS} characters", field=field)
+    return tuple(sorted(set(given)))
 
 
 def project_key(addresses: Addresses, project: str) -> str:

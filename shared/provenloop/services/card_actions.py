@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from provenloop.domain.errors import PrincipalKindError
+from provenloop.domain.errors import IllegalTransitionError, PrincipalKindError
 from provenloop.domain.instants import format_instant
 from provenloop.lessons.actions import STEPS, acted_on, action_named
 from provenloop.lessons.line import statement_of
@@ -44,8 +44,10 @@ def act_on_card(
 
     def build() -> Decision:
         # Where the settings cannot be read nothing is overwritten, whatever a person wants.
-        settings_in_force(store, call.memory)
+        not_rules = settings_in_force(store, call.memory).not_rules
         card = find_card(store, call, prefix)
+        if action == "arm" and card.id in not_rules:
+            raise IllegalTransitionError("it was said that this is no rule here; take that back first")
         after = acted_on(card, action, wording, call.now)
         step = step_of_person(store, call, card, after, action, reason)
         reply = {

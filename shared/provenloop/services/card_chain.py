@@ -79,10 +79,16 @@ def put_as_ready(store: Store, call: Call, card: Card, effects: Mapping[str, Any
 
 
 def chained(
-    store: Store, call: Call, before: Card, after: Card, effects: Mapping[str, Any], because: str
+    store: Store, call: Call, before: Card, after: Card, effects: Mapping[str, Any], because: str | None
 ) -> list[Write]:
-    """The entry of a person's step on the card's chain, its note and event, and where the chain ends."""
+    """The entry of a person's step on the card's chain, its note and event, and where the chain ends.
+
+    Without a ``because`` it is the engine's.
+    """
     end = _end(store, call, after)
+    if because is None:
+        entry = _entry(end, before, after, engine_author(ENGINE), call.now, effects, None)
+        return [*_ended(end, entry, after.status), *audited(entry)]
     note = Note(after.chain, end.head.n + 1, call.entropy(_SALT_BYTES).hex(), because)
     entry = _entry(end, before, after, author_of(call.principal), call.now, effects, note)
     return [*_ended(end, entry, after.status), *audited(entry, note)]

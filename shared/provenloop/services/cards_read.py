@@ -18,11 +18,10 @@ from provenloop.lessons.actions import actions_of
 from provenloop.lessons.card import CARD_STATUSES, COUNTERS, KEPT_EVIDENCE, Card, CardEvidence, CardStatus, project_key
 from provenloop.lessons.judgement import is_ready, is_undeterminable, tally_of
 from provenloop.lessons.line import key_text
-from provenloop.lessons.settings import LessonSettings
 from provenloop.services.audit_trail import entry_told
 from provenloop.services.call import Call
 from provenloop.services.card_find import find_card
-from provenloop.services.lesson_settings import settings_if_readable, settings_in_force
+from provenloop.services.lesson_settings import InForce, settings_if_readable, settings_in_force
 from provenloop.services.memories import require_heads
 from provenloop.services.ports import Store
 
@@ -62,7 +61,7 @@ def list_cards(
     page = store.card_page(call.memory, statuses, place, limit=limit, cursor=cursor)
     found = store.cards(call.memory, page.ids)
     rows = (found[card_id] for card_id in page.ids if card_id in found)
-    shown = [card_told(card, in_force.settings, call.now) for card in rows if card.status in statuses]
+    shown = [card_told(card, in_force, call.now) for card in rows if card.status in statuses]
     return {"cards": shown, "cursor": page.cursor}
 
 
@@ -76,12 +75,12 @@ def show_card(store: Store, call: Call, prefix: str) -> dict[str, Any]:
     call.require("read")
     require_heads(store, call.memory)
     card = find_card(store, call, prefix)
-    settings = settings_in_force(store, call.memory).settings
+    in_force = settings_in_force(store, call.memory)
     entries = tuple(store.audit_entries(call.memory, card.chain))
     notes, end = store.notes(call.memory, card.chain), store.chain_end(call.memory, card.chain)
     broken = verify_chain(card.chain, entries, head=end.head if end else None, status=end.status if end else "")
     return {
-        **card_told(card, settings, call.now),
+        **card_told(card, in_force, call.now),
         "evidence": [_evidence(row) for row in store.card_evidence(call.memory, card.id, KEPT_EVIDENCE)],
         "audit": [entry_told(entry, notes.get(entry.n)) for entry in entries],
         "verified": broken is None,
@@ -89,13 +88,14 @@ def show_card(store: Store, call: Call, prefix: str) -> dict[str, Any]:
     }
 
 
-def card_told(card: Card, settings: LessonSettings, now: int) -> dict[str, Any]:
+def card_told(card: Card, in_force: InForce, now: int) -> dict[str, Any]:
     """A card as it is shown: its fields and what follows from them at ``now``."""
     tally = tally_of(card)
     return {
         **card_fields(card),
-        "ready": is_ready(card, settings),
-        "undeterminable": is_undeterminable(card, settings, now),
+        "ready": is_ready(card, in_force.settings) and card.id not in in_force.not_rules,
+        "not_a_rule": card.id in in_force.not_rules,
+        "undeterminable": is_undeterminable(card, in_force.settings, now),
         "since_armed": {**asdict(tally), "ratio": tally.ratio} if card.armed_at is not None else None,
     }
 

@@ -21,11 +21,13 @@ from provenloop.domain.memory_config import AnalyzerConfig, MemoryConfig, Parame
 from provenloop.domain.policy import CLOSED, Policy
 from provenloop.domain.recommendation import Severity, family_of
 from provenloop.domain.records import Due
+from provenloop.lessons.card import check_not_rules
 from provenloop.lessons.folding import check_folds
 from provenloop.lessons.settings import DEFAULTS, check_settings, settings_from
 from provenloop.recipes.settings import check_settings as check_recipe_settings
 from provenloop.services.call import Call
 from provenloop.services.memories import require_heads
+from provenloop.services.migrate_cards import DUE_MIGRATION
 from provenloop.services.outbox import audited
 from provenloop.services.pass_settings import CAPABILITIES, settings_of, shown
 from provenloop.services.ports import Put, Replace, Store, Write, WriteRefusedError
@@ -44,7 +46,8 @@ class ConfigChange:
 
     ``clear_parameters`` and ``clear_floor`` go back to the defaults first; an empty ``namespaces`` admits all.
     ``lessons`` are laid over the settings of lessons, after ``clear_lessons`` went back to their defaults;
-    ``lesson_folds`` take the place of the memory's own folds. ``recipes`` and ``clear_recipes`` as for lessons.
+    ``lesson_folds`` take the place of the memory's own folds, ``lesson_not_rules`` of the cards that are no rules here.
+    ``recipes`` and ``clear_recipes`` as for lessons.
     """
 
     analyzer: str | None = None
@@ -60,6 +63,7 @@ class ConfigChange:
     lesson_folds: Mapping[str, str] | None = None
     recipes: Mapping[str, Any] | None = None
     clear_recipes: bool = False
+    lesson_not_rules: Sequence[str] | None = None
 
     @property
     def of_memory(self) -> ConfigChange:
@@ -71,6 +75,7 @@ class ConfigChange:
             lesson_folds=self.lesson_folds,
             recipes=self.recipes,
             clear_recipes=self.clear_recipes,
+            lesson_not_rules=self.lesson_not_rules,
         )
 
 
@@ -80,8 +85,8 @@ def configure(
     """Change the memory's configuration. A change that changes nothing writes nothing.
 
     Returns:
-        ``{rev, passes_enabled, analyzers: [...], lessons, lesson_folds, recipes}``, all as it is set now; ``lessons``
-        is None where what is stored cannot be read, ``recipes`` are only those that the memory sets itself.
+        ``{rev, passes_enabled, analyzers: [...], lessons, lesson_folds, lesson_not_rules, recipes}``, all as it is set
+        now; ``lessons`` is None where what is stored cannot be read.
 
     Raises:
         ScopeDeniedError, NotFoundError: also for an analyzer that there is not.
@@ -108,7 +113,7 @@ def configure(
 def _writes(
     store: Store, call: Call, before: MemoryConfig, after: MemoryConfig, because: str | None
 ) -> Iterator[Write]:
-    """The configuration, its audit entry, and the wish for a pass that looks at everything anew."""
+    """The configuration, its audit entry, and the wish for a pass that looks at everything anew, or merges cards."""
     yield Put(after) if before.rev == 0 else Replace(after, expected=before.rev)
     end = store.chain_end(call.memory, CHAIN) or ChainEnd(CHAIN, ChainHead(), "", rev=0)
     salt = call.entropy(_SALT_BYTES).hex()
@@ -126,8 +131,12 @@ def _writes(
     moved = ChainEnd(CHAIN, head_after(entry), CONFIGURED, rev=end.rev + 1)
     yield Put(moved) if end.rev == 0 else Replace(moved, expected=end.rev)
     yield from audited(entry, note)
-    if (after.analyzers, after.passes_enabled) != (before.analyzers, before.passes_enabled):
-        yield from plant(store, call, Due(call.now, DUE_SWEEP, ""))
+    wanted = {
+        DUE_SWEEP: (after.analyzers, after.passes_enabled) != (before.analyzers, before.passes_enabled),
+        DUE_MIGRATION: after.folds != before.folds,
+    }
+    dues = [Due(call.now, what, "") for what, is_wanted in wanted.items() if is_wanted]
+    yield from plant(store, call, *dues) if dues else ()
 
 
 def _analyzer(name: str) -> Analyzer:
@@ -149,6 +158,8 @@ def _changed(before: MemoryConfig, change: ConfigChange, analyzer: Analyzer | No
     if change.recipes is not None or change.clear_recipes:
         given = {**({} if change.clear_recipes else before.recipes), **(change.recipes or {})}
         after = replace(after, recipes=dict(sorted(check_recipe_settings(given).items())))
+    if change.lesson_not_rules is not None:
+        after = replace(after, not_rules=check_not_rules(change.lesson_not_rules))
     if analyzer is None:
         return after
     family = family_of(analyzer.manifest.id)
@@ -184,6 +195,7 @@ def _answer(config: MemoryConfig, policy: Policy) -> dict[str, Any]:
         "lessons": _lessons_told(config),
         "lesson_folds": dict(config.folds),
         "recipes": dict(config.recipes),
+        "lesson_not_rules": list(config.not_rules),
     }
 
 

@@ -12,10 +12,11 @@ from provenloop.services.ports import Store
 
 
 class InForce(NamedTuple):
-    """The settings, and the memory's own categories with the key that each folds into."""
+    """The settings, the memory's own categories with the key that each folds into, and cards that are no rules here."""
 
     settings: LessonSettings
     folds: Mapping[str, str]
+    not_rules: frozenset[str] = frozenset()
 
 
 def settings_in_force(store: Store, memory: MemoryId) -> InForce:
@@ -25,7 +26,7 @@ def settings_in_force(store: Store, memory: MemoryId) -> InForce:
         IntegrityError: what is stored cannot be read. Nothing may be written then.
     """
     config = store.memory_config(memory)
-    return InForce(settings_from(config.lessons), config.folds)
+    return InForce(settings_from(config.lessons), config.folds, frozenset(config.not_rules))
 
 
 def settings_if_readable(store: Store, memory: MemoryId) -> InForce | None:

@@ -1,4 +1,4 @@
-"""What a pass does about lessons: sessions that nobody ended, and the judgement of rules whose time has come.
+"""What a pass does about lessons: sessions that nobody ended, judgements whose time has come, cards that became one.
 
 What there is no time for stays due; what cannot be done now is declared due again.
 """
@@ -14,6 +14,7 @@ from provenloop.services.call import Call
 from provenloop.services.examine import RETRY_MS, Examining
 from provenloop.services.judge_cards import DUE_JUDGEMENT, judge_cards
 from provenloop.services.lesson_settings import settings_if_readable
+from provenloop.services.migrate_cards import DUE_MIGRATION, migrate_quietly
 from provenloop.services.ports import Store
 from provenloop.services.settle_session import settle
 from provenloop.services.start_session import DUE_SESSION
@@ -33,6 +34,7 @@ def _is_dealt_with(store: Store, call: Call, row: Due, examining: Examining) -> 
     work: dict[str, Callable[[], Due | None]] = {
         DUE_SESSION: lambda: _settled(store, call, row, examining),
         DUE_JUDGEMENT: lambda: _judged(store, call, row, examining),
+        DUE_MIGRATION: lambda: None if migrate_quietly(store, call, examining.spent) else row,
     }
     if row.what not in work:
         return True

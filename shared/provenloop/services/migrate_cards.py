@@ -1,13 +1,14 @@
 """Merging cards that fold to one key: counters add, evidence joins, an armed state is carried over.
 
 A memory's own folds may make one lesson of what was two. Each merge is one transaction, with an entry on both chains.
-The card that is merged away stays, archived, and says into which one. Since an armed state moves, only a person does
-this.
+The card that is merged away stays, archived, and says into which one. The next pass after the folds were changed merges
+by itself what leaves the status of the card that stays as it is; whatever moves a status, an armed one above all, only
+a person does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +24,7 @@ from provenloop.services.lesson_settings import settings_in_force
 from provenloop.services.memories import require_heads
 from provenloop.services.ports import Count, Put, Remove, Store, Within, Write, WriteRefusedError
 
+DUE_MIGRATION = "migration"
 #: Most merges of one request; the next one goes on.
 AT_ONCE = 25
 _MAX_ROUNDS = 5
@@ -59,6 +61,28 @@ def migrate_cards(store: Store, call: Call, because: str) -> dict[str, Any]:
     return {"merged": merged, "left": left, "more": False}
 
 
+def migrate_quietly(store: Store, call: Call, spent: Callable[[], bool]) -> bool:
+    """Merge what the engine may merge; whether it came to an end before the time was over.
+
+    Raises:
+        IntegrityError: the settings cannot be read; nothing was merged.
+    """
+    addresses = Addresses(require_heads(store, call.memory).log.key)
+    folds = settings_in_force(store, call.memory).folds
+    for source, key in _foldable(store, call, addresses, folds):
+        if spent():
+            return False
+        _merge(store, call, source.id, card_id(addresses, source.project, key), key, None)
+    return True
+
+
+def _is_quiet(source: Card, target: Card | None) -> bool:
+    """Whether a merge leaves the status of the card that stays as it is."""
+    if target is None:
+        return source.status != "armed"
+    return min(source.status, target.status, key=PRECEDENCE.index) == target.status
+
+
 def _foldable(store: Store, call: Call, addresses: Addresses, folds: Any) -> Iterator[tuple[Card, Any]]:
     for card in store.all_cards(call.memory):
         line = Line(card.project, card.category, card.signature, "", "")
@@ -67,12 +91,15 @@ def _foldable(store: Store, call: Call, addresses: Addresses, folds: Any) -> Ite
             yield card, key
 
 
-def _merge(store: Store, call: Call, source_id: str, into: str, key: Any, because: str) -> bool:
+def _merge(store: Store, call: Call, source_id: str, into: str, key: Any, because: str | None) -> bool:
+    """Whether it is merged; the engine, which gives no reason, leaves what only a person may merge."""
     for _ in range(_MAX_ROUNDS):
         found = store.cards(call.memory, [source_id, into])
         source, target = found.get(source_id), found.get(into)
         if source is None or source.merged_into is not None:
             return True
+        if because is None and not _is_quiet(source, target):
+            return False
         try:
             store.transact(call.memory, _writes(store, call, source, target, into, key, because), call.now)
         except WriteRefusedError:
@@ -82,7 +109,7 @@ def _merge(store: Store, call: Call, source_id: str, into: str, key: Any, becaus
 
 
 def _writes(
-    store: Store, call: Call, source: Card, target: Card | None, into: str, key: Any, because: str
+    store: Store, call: Call, source: Card, target: Card | None, into: str, key: Any, because: str | None
 ) -> list[Write]:
     before = target or replace(
         source,

@@ -23,7 +23,6 @@ from provenloop.lessons.folding import Folded, fold
 from provenloop.lessons.judgement import becomes_ready, comes_back, is_ready
 from provenloop.lessons.line import Counted, Line, checked, is_lesson, kept_detail, same_line
 from provenloop.lessons.session import SessionBreach
-from provenloop.lessons.settings import LessonSettings
 from provenloop.services.call import Call
 from provenloop.services.card_chain import chained, put_as_ready, step_of_engine
 from provenloop.services.card_counts import side_of, trim_evidence
@@ -107,7 +106,7 @@ def _saved(store: Store, call: Call, line: Line, in_force: InForce, offer: Offer
         head = reserve_for_lesson(store, call, size, in_force.settings)
         with lesson_given_back_if_refused(store, call, head.seq, size):
             folded = fold(line, in_force.folds)
-            reporting = _Reporting(store, call, head, line, folded, in_force.settings, offer)
+            reporting = _Reporting(store, call, head, line, folded, in_force, offer)
             reply = reporting.commit()
         if reply is None or reply["seq"] != head.seq:
             store.give_back_lesson(call.memory, size)
@@ -126,16 +125,17 @@ class _Reporting:
         head: LogHead,
         line: Line,
         folded: Folded,
-        settings: LessonSettings,
+        in_force: InForce,
         offer: Offer | None,
     ) -> None:
         addresses = Addresses(head.key)
         self._offer = offer
-        self._store, self._call, self._seq, self._settings = store, call, head.seq, settings
+        self._store, self._call, self._seq, self._settings = store, call, head.seq, in_force.settings
         self._line, self._folded, self._addresses = line, folded, addresses
         self._request = call.idempotency_key or call.request_id
         self._project = project_key(addresses, line.project)
         self._card_id = card_id(addresses, line.project, folded.key)
+        self._is_no_rule = self._card_id in in_force.not_rules
         self._address = addresses.address(_DRAFT, (call.memory.name, call.principal.id, self._request, TOPIC))
 
     def commit(self) -> dict[str, Any] | None:
@@ -232,7 +232,7 @@ class _Reporting:
             last_at=self._call.now,
         )
         for step, is_due in (("ready", becomes_ready), ("return", comes_back)):
-            if is_due(card, self._settings):
+            if is_due(card, self._settings) and not self._is_no_rule:
                 told_of = {"reason": step, **self._offered()}
                 moved = step_of_engine(self._store, self._call, told, step, count, told_of)  # type: ignore[arg-type]
                 return moved.card, True, moved.writes
@@ -252,7 +252,7 @@ class _Reporting:
             suggestion=line.statement,
             suggested_by=self._address if line.statement is not None else None,
         )
-        if self._settings.promote_threshold > 1:
+        if self._settings.promote_threshold > 1 or self._is_no_rule:
             return card, False, [Put(card)]
         step = put_as_ready(
             self._store, self._call, replace(card, ready_at=now), {"reason": "ready", **self._offered()}
@@ -318,7 +318,7 @@ class _Reporting:
             "card": known,
             "violation_of": known if counted == "violation" else None,
             "candidate": card is not None and card.status == "candidate",
-            "ready": card is not None and is_ready(card, self._settings),
+            "ready": card is not None and is_ready(card, self._settings) and not self._is_no_rule,
             "just_ready": just_ready,
         }
 

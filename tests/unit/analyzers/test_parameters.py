@@ -50,6 +50,7 @@ BOUNDS: list[tuple[str, str, Any, Any, Any, Any]] = [
     ("tool_failure", "window_days", 1, 0, 365, 366),
     ("duplicate_sweep", "jaccard", 0.5, 0.499, 1.0, 1.001),
     ("contradiction_sweep", "extra_relations", "", None, "x" * 2000, "x" * 2001),
+    ("contradiction_sweep", "many_valued", "", None, "x" * 2000, "x" * 2001),
     ("staleness", "grace_days", 0, -1, 3650, 3651),
     ("skill_stall", "min_practice", 1, 0, 100_000, 100_001),
     ("skill_stall", "max_proficiency", 0.0, -0.001, 1.0, 1.001),

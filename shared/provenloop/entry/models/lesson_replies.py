@@ -61,6 +61,7 @@ class Card(WireModel):
     clean_at: Annotated[Time | None, Field(description="When it was last followed.")]
     merged_into: str | None
     ready: bool
+    not_a_rule: Annotated[bool, Field(description="It was said that it is no rule here: it never becomes ready.")]
     undeterminable: Annotated[bool, Field(description="Only a person can judge it: nobody was seen to follow it.")]
     since_armed: SinceArmed | None
 

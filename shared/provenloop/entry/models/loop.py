@@ -49,6 +49,9 @@ class ConfigRequest(WireModel):
         dict[str, Any] | None, Field(max_length=32, description="Settings of recipes, laid over those that are set.")
     ] = None
     clear_recipes: Annotated[bool, Field(description="Go back to the defaults of recipes first.")] = False
+    lesson_not_rules: Annotated[
+        list[str] | None, Field(max_length=200, description="Ids of all cards that are no rules here; never ready.")
+    ] = None
     because: Because | None = None
 
 

@@ -61,6 +61,7 @@ class ConfigReply(AnalyzersReply):
     recipes: Annotated[
         dict[str, bool | int | float | str], Field(description="Settings of recipes that this memory sets itself.")
     ]
+    lesson_not_rules: list[str]
 
 
 class PolicyFault(WireModel):
