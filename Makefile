@@ -36,7 +36,7 @@ dev: .venv/.package ## Serve the whole stack on 127.0.0.1
 
 .PHONY: test
 test: .venv/.package ## Every test but the packaged ones
-	.venv/bin/python -m pytest -n auto tests --ignore=tests/packaged
+	.venv/bin/python -m pytest -n auto --dist worksteal tests --ignore=tests/packaged
 
 .PHONY: parity
 parity: .venv/.package ## Replay recorded scenarios of DIR (by default the committed ones)

@@ -61,7 +61,7 @@ def prepared(store: DynamoStore, prepare: Callable[[Desk], T]) -> tuple[Desk, T]
         _prepared[prepare] = (copy.deepcopy(_table().items), first.now, answer)
         return first, answer
     items, now, answer = _prepared[prepare]
-    desk = Desk(store, now=now, numbers=itertools.count(100))
+    desk = Desk(store, now=now, numbers=itertools.count(1_000))
     _table().items = copy.deepcopy(items)
     return desk, answer
 

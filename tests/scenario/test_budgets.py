@@ -19,8 +19,6 @@ from provenloop.domain.events import (
     ToolCallEvent,
 )
 from provenloop.domain.grain import Grain
-from provenloop.entry.local.table_copies import copy_what_is_named
-from provenloop.entry.local.table_queries import look_at_one_partition
 from provenloop.services.pass_gate import PassOptions
 from tests.bench.workload import other_grains, twenty_events
 from tests.faults.tables import TABLE
@@ -103,7 +101,6 @@ def _grain(number: int) -> Grain:
 
 @pytest.mark.parametrize("size", [100, 10_000])
 def test_a_gated_pass_with_nothing_to_do_is_one_query_of_one_unit_and_no_write(size: int) -> None:
-    look_at_one_partition()
     world = fresh_world()
     world.send(Sent("first", calls(5)))
     world.run()
@@ -142,10 +139,8 @@ def test_a_pass_over_twenty_new_calls_costs_the_same_in_a_larger_memory() -> Non
     assert large == pytest.approx(small, rel=0.05)
 
 
+@pytest.mark.long
 def test_a_pass_over_twenty_new_grains_of_every_kind_costs_the_same_in_a_memory_of_ten_thousand() -> None:
-    # Moto would copy and sort the whole table at every turn.
-    copy_what_is_named()
-    look_at_one_partition()
     world = fresh_world()
     costs = []
     for number, more in enumerate((*[0] * WARM_UP, 0, 1_000, 9_000)):

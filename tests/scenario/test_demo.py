@@ -43,6 +43,7 @@ def told(stack: LocalStack) -> tuple[int, str]:
     return code, console.file.getvalue()
 
 
+@pytest.mark.long
 def test_the_demo_tells_its_story_and_everything_holds(stack: LocalStack) -> None:
     code, text = told(stack)
     assert code == 0, text

@@ -132,6 +132,7 @@ def _interleave(schedule: Sequence[int], crashes: dict[str, int], freeze: int | 
     return world
 
 
+@pytest.mark.long
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     schedule=schedules(4, 60),

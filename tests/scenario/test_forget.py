@@ -9,6 +9,7 @@ import pytest
 
 from provenloop.adapters.dynamodb import keys
 from provenloop.adapters.dynamodb.rows import unpack
+from provenloop.adapters.dynamodb.store import DynamoStore
 from provenloop.domain.errors import (
     ConflictError,
     IdempotencyMismatchError,
@@ -44,6 +45,7 @@ from tests.builders import (
 from tests.faults import Fault, FaultLayer, Kind
 from tests.faults.tables import TABLE
 from tests.scenario.world import quietly
+from tests.store_fixture import prepared
 
 SECRET = "Quetzalcoatl Straße 7"
 """What is to be forgotten; folded it is another text."""
@@ -224,17 +226,21 @@ def test_over_fifty_grains_are_refused_and_nothing_is_forgotten(desk: Desk) -> N
     assert forgotten(desk, subject="sam")["forgotten"] == MAX_GRAINS
 
 
-def test_more_versions_than_a_transaction_holds_go_in_several(desk: Desk) -> None:
+def many_versions(desk: Desk) -> None:
+    """One goal that was told in 120 versions."""
     for number in range(120):
         desk.record(make_goal(SECRET, progress=number / 120))
+
+
+def test_more_versions_than_a_transaction_holds_go_in_several(store: DynamoStore) -> None:
+    desk, _ = prepared(store, many_versions)
     [address] = desk.grains()
     assert forgotten(desk, address)["versions"] == 119
     assert_gone(desk)
 
 
-def test_what_an_interrupted_request_left_is_erased_when_it_is_sent_again(desk: Desk) -> None:
-    for number in range(120):
-        desk.record(make_goal(SECRET, progress=number / 120))
+def test_what_an_interrupted_request_left_is_erased_when_it_is_sent_again(store: DynamoStore) -> None:
+    desk, _ = prepared(store, many_versions)
     [address] = desk.grains()
     with FaultLayer(desk.client) as layer:
         layer.arm(Fault(Kind.THROTTLE, 2, operation="TransactWriteItems", times=None))
