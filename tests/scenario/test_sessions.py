@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
 from provenloop.adapters.dynamodb.store import DynamoStore
 from provenloop.domain.address import Addresses
@@ -25,8 +26,11 @@ from provenloop.lessons.session import SESSION_KEPT_MS, Session, SessionRules
 from provenloop.services import settle_session
 from provenloop.services.start_session import start_session
 from tests.builders import DAY_MS, Desk, make_free_event, make_principal
-from tests.faults import Crash, Fault, FaultLayer, assert_unchanged, single_faults
+from tests.faults import Crash, Fault, FaultLayer, Interleaving, assert_unchanged, single_faults
+from tests.faults.schedules import schedules
 from tests.lessons import GUARD, Guards, make_card
+from tests.scenario.world import quietly
+from tests.store_fixture import fresh_store
 
 READS = {"Query", "GetItem", "BatchGetItem"}
 
@@ -85,7 +89,7 @@ def test_a_project_without_rules_has_the_section_alone(guards: Guards) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "section", "rules"),
+    ("chosen", "section", "rules"),
     [
         ({}, True, 3),
         ({"max_injected_rules": 0}, True, 3),
@@ -96,11 +100,9 @@ def test_a_project_without_rules_has_the_section_alone(guards: Guards) -> None:
         ({"enabled": False}, False, 0),
     ],
 )
-def test_what_is_shown_follows_the_settings(
-    guards: Guards, settings: dict[str, Any], section: bool, rules: int
-) -> None:
+def test_what_is_shown_follows_the_settings(guards: Guards, chosen: dict[str, Any], section: bool, rules: int) -> None:
     ids = arm(guards, "a", "b", "c")
-    guards.set(**settings)
+    guards.set(**chosen)
     started = guards.start()
     assert (started["section"] is not None, started["rules"]) == (section, ids[::-1][:rules])
     assert (started["block"] is not None) == bool(rules)
@@ -365,6 +367,24 @@ def test_an_ended_session_is_due_no_more_and_goes_in_the_end(guards: Guards) -> 
 
 
 # crashes
+
+
+@settings(max_examples=6)
+@given(schedules(4, 24))
+def test_of_ends_and_passes_at_once_a_session_counts_once(schedule: list[int]) -> None:
+    with fresh_store() as store:
+        guards = Guards(Desk(store).open())
+        rule = guards.armed().id
+        guards.start()
+        deeds = {"pass": guards.passes, "end": guards.end, "again": guards.end, "start": guards.start}
+        with Interleaving(guards.desk.client, schedule=schedule) as actors:
+            for name, deed in deeds.items():
+                actors.actor(name, quietly(deed))
+            told = {name: outcome.result() for name, outcome in actors.run().items()}
+        followed = isinstance(told["pass"], dict)
+        answer = guards.end()
+        assert (answer["suppressed"], answer["samples"]) == (int(followed), 1)
+        assert guards.counts(rule) == (0, int(followed), 1)
 
 
 def test_whatever_fails_at_whichever_call_of_an_end_every_rule_counts_once(

@@ -86,7 +86,8 @@ def configure(
 
     Returns:
         ``{rev, passes_enabled, analyzers: [...], lessons, lesson_folds, lesson_not_rules, recipes}``, all as it is set
-        now; ``lessons`` is None where what is stored cannot be read.
+        now; ``lessons`` is None where what is stored cannot be read, ``recipes`` are only those that the memory sets
+        itself.
 
     Raises:
         ScopeDeniedError, NotFoundError: also for an analyzer that there is not.
