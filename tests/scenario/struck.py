@@ -76,7 +76,16 @@ class Left:
     @property
     def waiting(self) -> frozenset[str]:
         """The ids of the events in the outbox."""
-        return frozenset(key[1] for key in self.items if key[0].endswith("#OUTBOX"))
+        return self._outbox - self.callbacks
+
+    @property
+    def callbacks(self) -> frozenset[str]:
+        """What workflows that wait are still to be told."""
+        return frozenset(place for place in self._outbox if place.startswith("CALL#"))
+
+    @property
+    def _outbox(self) -> frozenset[str]:
+        return frozenset(str(key[1]) for key in self.items if key[0].endswith("#OUTBOX"))
 
 
 @dataclass

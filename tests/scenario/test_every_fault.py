@@ -9,9 +9,12 @@ import pytest
 from provenloop.adapters.dynamodb.store import DynamoStore
 from provenloop.domain.errors import ConflictError, UnavailableError
 from provenloop.services import review, snooze
+from provenloop.services.batch_review import batch_review
+from provenloop.services.waiting import Wish
 from tests.builders import DAY_MS, Desk, make_calls, make_fact, make_skill
 from tests.faults import Fault, assert_unchanged
 from tests.scenario.struck import KEY, Deed, Left, Struck, faults_of, struck, told
+from tests.scenario.test_review_waits import Review
 
 
 def pending(desk: Desk) -> str:
@@ -19,6 +22,16 @@ def pending(desk: Desk) -> str:
     desk.record(make_fact("Berlin"), make_fact("Tokyo"))
     desk.run()
     return desk.finding("contradiction_sweep")
+
+
+def two_pending(desk: Desk) -> str:
+    """Two findings; the ids of both."""
+    desk.record(*make_calls(3))
+    return f"{pending(desk)} {desk.finding('tool_failure')}"
+
+
+def both_rejected(desk: Desk, ids: str, key: str | None) -> dict[str, Any]:
+    return batch_review(desk.store, desk.call(key=key), ids.split(), "reject", "not for us")
 
 
 def approved(desk: Desk) -> str:
@@ -59,6 +72,15 @@ def advised(desk: Desk) -> str:
     return desk.finding("skill_stall")
 
 
+def under_review(desk: Desk) -> str:
+    """A workflow waits for the decision."""
+    rec = pending(desk)
+    review_of = Review(desk, rec)
+    review_of.request()
+    review_of.wait("first")
+    return rec
+
+
 def put_off(desk: Desk) -> str:
     rec = pending(desk)
     snoozed(desk, rec, None)
@@ -78,6 +100,10 @@ DEEDS: dict[str, tuple[Any, Deed]] = {
     "wake": (put_off, lambda desk, rec, key: snooze.wake(desk.store, desk.call(key=key), rec, "now then")),
     "apply": (approved, lambda desk, rec, key: desk.apply(rec, key=key)),
     "approve and apply": (pending, lambda desk, rec, key: desk.approve_and_apply(rec, key=key)),
+    "approve and have applied what a workflow waits for": (
+        under_review,
+        lambda desk, rec, key: desk.approve(rec, key=key, wish=Wish()),
+    ),
     "roll back": (applied, lambda desk, rec, key: desk.roll_back(rec, key=key)),
     "roll back a merge": (merged, lambda desk, rec, key: desk.roll_back(rec, key=key)),
     "roll back a lesson": (taught, lambda desk, rec, key: desk.roll_back(rec, key=key)),
@@ -98,10 +124,31 @@ def test_a_fault_at_any_call_leaves_it_done_or_not_done_and_sent_again_it_is_don
             require_done_once(office, left, key, fault)
 
 
+def test_a_fault_in_a_batch_is_told_of_the_one_it_struck_and_the_batch_sent_again_is_done_once(
+    store: DynamoStore,
+) -> None:
+    office = struck(store, two_pending, both_rejected)
+    for fault in faults_of(office.calls()):
+        left = office.strike(fault)
+        if isinstance(left.answer, dict):
+            refused = {each["error"]["code"] for each in left.answer["results"] if each["error"]}
+            assert (len(office.entries(left)), refused <= {"PVL-E001", "PVL-E003"}) == (left.answer["decided"], True), (
+                fault
+            )
+        else:
+            assert left.answer is None or isinstance(left.answer, UnavailableError), fault
+        again = office.sent_again(left, KEY)
+        assert again.answer == office.clean().answer, fault
+        assert_unchanged(told(office.clean()), told(again))
+        assert left.published | again.published == office.entries(again), fault
+
+
 def require_whole(office: Struck, left: Left, fault: Fault) -> None:
     """It is wholly done or not at all, and the client is told nothing else."""
     entries = office.entries(left)
-    assert_unchanged(told(office.clean(left.seq) if entries else office.start), told(left))
+    expected = office.clean(left.seq) if entries else office.start
+    assert_unchanged(told(expected), told(left))
+    assert left.callbacks == expected.callbacks, fault
     if isinstance(left.answer, dict):
         assert (left.answer, bool(entries)) == (office.clean(left.seq).answer, True), fault
     else:
