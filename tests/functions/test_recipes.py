@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable, Iterator
 from io import StringIO
 from typing import Any
 
+import boto3
 import pytest
 from aws_lambda_powertools.logging import Logger
+from moto.backends import get_backend
 
 from provenloop.adapters.dynamodb import table
+from provenloop.adapters.dynamodb.rows import Row, unpack
 from provenloop.entry import telemetry
 from provenloop.entry.local.stack import LocalStack
 from provenloop.entry.openapi import reply_model
@@ -616,3 +620,128 @@ def test_hits_and_escalations_have_one_line_each_without_a_word_of_theirs(
     near = [line for line in told if line.get("outcome") == "near_miss"]
     assert [line["candidates"][0]["recipe_id"] for line in near] == [recipe.id]
     assert [word for word in ("password", "reset", RESPONSE, "Oslo") if word in out] == []
+
+
+# ------------------------------------------------------------------------------------------------- forgetting, the key
+
+
+def test_forgetting_a_recipe_leaves_what_was_paid_and_not_a_word_of_it(desk: RecipeDesk) -> None:
+    desk.learn()
+    run = {**ENVELOPE, "problem": "Where does the okapi graze?", "session": "s-okapi"}
+    desk.server.plays(says(taught("The okapi grazes in the Ituri forest.")))
+    body = {"envelope": run, "scope": SCOPE, "wait": True, "log_fields": {"animal": "okapi"}}
+    recipe = desk.api.done("distil_recipe", body=body)["recipe"]
+    found = desk.match("where does the okapi graze", session="s-okapi", log_fields={"animal": "okapi"})
+    desk.commit(found["hit_token"])
+    desk.judge(found["hit_token"], "regressed", "The okapi moved.")
+    desk.api.done("distil_recipe", body={**body, "wait": False, "envelope": {**run, "trace": "okapi"}})
+    before = desk.api.done("summarise_ledger", query={"to": str(NOW + 1)})
+    path = {**MEMORY, "id": recipe}
+
+    gone = held("forget_recipe", desk.api.done("forget_recipe", path, {"because": "Asked to."}))
+
+    assert {name: gone[name] for name in ("forgotten", "reasons", "ledger", "distillations")} == {
+        "forgotten": 1, "reasons": 1, "ledger": 2, "distillations": 2,
+    }  # fmt: skip
+    assert not any(word in text for word in ("okapi", "Ituri") for text in stored_texts(desk))
+    assert desk.api.done("summarise_ledger", query={"to": str(NOW + 1)}) == before
+    assert {(row["session"], row["recipe"]) for row in desk.rows()} == {(None, None)}
+    assert desk.match("where does the okapi graze")["hit"] is None
+    assert desk.match("where do the okapis graze")["hit"] is None
+    assert desk.match()["hit"] is not None
+    # What was delivered before is no way back to it.
+    assert desk.commit(found["hit_token"])["repeated"]
+    for name, more in (("show_recipe", None), ("forget_recipe", BECAUSE), ("restore_recipe", BECAUSE)):
+        assert desk.api.refused(desk.api.call(name, path, more)) == (404, "PVL-E040")
+    desk.api.stack.set_clock(NOW + 10_000)
+    assert desk.api.stack.tick().failed == []
+    assert desk.api.done("verify_audit")["break"] is None
+
+
+def stored_texts(desk: RecipeDesk) -> list[str]:
+    """Every item of the table but the vectors, packed ones opened."""
+    rows = (Row.from_raw_data(item) for item in desk.api.stack.items()["Table"])
+    return [f"{row.sk} {row.text or ''} {unpack(row.doc) if row.doc else ''} {row.row or ''}" for row in rows]
+
+
+def test_a_hit_committed_after_its_recipe_was_forgotten_counts_without_naming_it(desk: RecipeDesk) -> None:
+    recipe = desk.learn()
+    token = desk.match(session="s-1")["hit_token"]
+    desk.api.done("forget_recipe", {**MEMORY, "id": recipe.id}, BECAUSE)
+    assert not desk.commit(token)["reinforced"]
+    [row] = desk.rows()
+    assert (row["component"], row["session"], row["recipe"]) == ("titw.recipe_hit.exact", None, None)
+    judged = {"hit_token": token, "verdict": "held", "because": "x"}
+    assert desk.api.refused(desk.api.call("give_feedback", MEMORY, judged)) == (404, "PVL-E040")
+
+
+def test_an_export_holds_recipes_what_they_said_and_the_ledger_and_erasing_takes_all(desk: RecipeDesk) -> None:
+    desk.learn()
+    desk.learn(response="Ask your admin.")
+    desk.commit(desk.match()["hit_token"])
+    told = [json.loads(line) for line in desk.api.call("export_memory").text.splitlines()]
+    by_kind = {name: [line[name] for line in told if name in line] for name in ("recipe", "recipe_version", "ledger")}
+    assert [each["response"] for each in by_kind["recipe"]] == ["Ask your admin."]
+    assert [each["response"] for each in by_kind["recipe_version"]] == [RESPONSE]
+    assert [each["component"] for each in by_kind["ledger"]] == ["titw.recipe_hit.exact"]
+    token = desk.match()["hit_token"]
+    desk.api.done("delete_memory", body=BECAUSE)
+    missing = desk.api.call("match_recipe", MEMORY, {"request": REQUEST, "scope": SCOPE})
+    assert desk.api.refused(missing) == (404, "PVL-E040")
+    assert desk.api.refused(desk.api.call("commit_recipe", MEMORY, {"hit_token": token})) == (404, "PVL-E040")
+    desk.api.stack.set_clock(NOW + 10_000)
+    desk.api.stack.tick()
+    assert recipe_items(desk) == []
+
+
+def key_named(name: str) -> str:
+    """A key that stands nowhere as one text."""
+    return f"sk-ant-{name}-{len(name)}"
+
+
+NAMES = ("installed", "rotated", "caller")
+
+
+def asked_with_three_keys(desk: RecipeDesk) -> None:
+    """Two calls with the installation's key, which is rotated in between, and two with the caller's."""
+    desk.server.keys = None
+    desk.server.plays(says({**USE, "decision": "escalate"}))
+    secrets = boto3.client("secretsmanager", region_name="us-east-1")
+    for name in NAMES[:2]:
+        secrets.put_secret_value(SecretId="model-key", SecretString=key_named(name))
+        desk.match(LOOK_ALIKE)
+    assert desk.own_key("match_recipe", {"request": LOOK_ALIKE, "scope": SCOPE}, key_named("caller")).status == 200
+    desk.server.plays(says(taught(confidence=0.1)))
+    body = {"envelope": {**ENVELOPE, "final_message": "x"}, "scope": SCOPE, "wait": True}
+    assert desk.own_key("distil_recipe", body, key_named("caller")).status == 200
+    assert [seen.key for seen in desk.server.seen] == [*map(key_named, NAMES), key_named("caller")]
+    # The provider and the store of secrets have them, and are no part of the product.
+    desk.server.seen.clear()
+    for of_account in get_backend("secretsmanager").values():
+        for of_region in of_account.values():
+            of_region.reset()
+
+
+def test_a_rotated_key_works_at_once_and_no_key_is_left_anywhere(desk: RecipeDesk, lines: Callable[[], str]) -> None:
+    desk.learn()
+    asked_with_three_keys(desk)
+    gc.collect()
+    keys = tuple(map(key_named, NAMES))
+    held_by = [
+        type(thing).__name__
+        for thing in gc.get_objects()
+        # What the emulator of the secrets holds is its own.
+        if thing is not keys and not (isinstance(thing, dict) and "version_stages" in thing)
+        for part in gc.get_referents(thing)
+        if isinstance(part, str) and len(part) < 40 and part.endswith(keys)
+    ]
+    assert "[BRAIN GATE]" in lines()
+    told = [*stored_texts(desk), lines()]
+    assert [name for name in NAMES if any(key_named(name) in text for text in told)] == []
+    assert held_by == []
+
+
+def test_a_key_that_can_be_none_is_refused(desk: RecipeDesk) -> None:
+    for key in ("", "a b", "x" * 513):
+        answer = desk.own_key("match_recipe", {"request": REQUEST, "scope": SCOPE}, key)
+        assert (answer.status, answer.json()["field"]) == (400, "x-model-key")
