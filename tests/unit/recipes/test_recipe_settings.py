@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import get_args
+
 import pytest
 
 from provenloop.domain.errors import IntegrityError
 from provenloop.entry.settings import RECIPE_VARIABLES
 from provenloop.recipes.bands import band_of
-from provenloop.recipes.settings import NAMES, PREFIX, RecipeSettings, installed, settings_from
+from provenloop.recipes.settings import DEFAULTS, NAMES, PREFIX, RANGES, RecipeSettings, installed, settings_from
+from provenloop.services.match_recipe import MissReason
 
 TAG = "wordllama-l2-256"
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_tables_of_recipes_md_say_what_the_code_says() -> None:
+    text = (ROOT / "shared" / "RECIPES.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (\S+) \| (\S+ to \S+|-) \| .+ \|$", text, re.MULTILINE)
+    expected = [
+        (name, str(DEFAULTS[name]).lower(), "{} to {}".format(*RANGES[name]) if name in RANGES else "-")
+        for name in NAMES
+    ]
+    assert rows == expected
+    [reasons] = re.findall(r"^\| reason \| .+\n\|.+\n((?:\|.+\n)+)", text, re.MULTILINE)
+    assert tuple(re.findall(r"^\| `(\w+)` \|", reasons, re.MULTILINE)) == get_args(MissReason)
 
 
 def test_the_environment_may_set_each_of_them_and_nothing_else() -> None:
