@@ -7,6 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import botocore.session
+from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from provenloop.domain.errors import InternalError, UnavailableError
@@ -15,6 +17,8 @@ MODEL = "amazon.titan-embed-text-v2:0"
 #: The model takes so many characters, or 8,192 tokens if they are fewer.
 MAX_CHARS = 50_000
 Dimensions = Literal[256, 512, 1024]
+#: One vector takes some 100 ms; a caller waits 2 s at most for all that is not the composer's.
+_CONFIG = Config(connect_timeout=1, read_timeout=2, retries={"mode": "standard", "max_attempts": 2})
 
 _TRANSIENT = frozenset(
     {"InternalServerException", "ModelNotReadyException", "ModelTimeoutException", "ServiceUnavailableException",
@@ -26,14 +30,14 @@ class TitanEmbedder:
     """Implements ``services.recipe_ports.Embedder``.
 
     Args:
-        client: botocore's client of ``bedrock-runtime``.
+        client: botocore's client of ``bedrock-runtime``, one of its own if not given.
         dimensions: length of the vectors.
     """
 
     version = 1
 
-    def __init__(self, client: Any, dimensions: Dimensions = 256) -> None:
-        self._client = client
+    def __init__(self, client: Any = None, dimensions: Dimensions = 256) -> None:
+        self._client: Any = client or botocore.session.get_session().create_client("bedrock-runtime", config=_CONFIG)
         self.dimensions: int = dimensions
         self.tag = f"titan-v2-{dimensions}"
 

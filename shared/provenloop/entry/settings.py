@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from provenloop.domain.errors import InternalError
 
@@ -32,6 +33,8 @@ DISTIL_QUEUE_URL = "PROVENLOOP_DISTIL_QUEUE_URL"
 DISTIL_MODEL = "PROVENLOOP_DISTIL_MODEL"
 MODEL_URL = "PROVENLOOP_MODEL_URL"
 MODEL_KEY_SECRET = "PROVENLOOP_MODEL_KEY_SECRET"
+EMBEDDER = "PROVENLOOP_EMBEDDER"
+VECTOR_INDEX = "PROVENLOOP_VECTOR_INDEX"
 NOW = "PROVENLOOP_NOW"
 DEV_TOKEN = "PROVENLOOP_DEV_TOKEN"
 POLICY_PARAMETER = "POLICY_PARAMETER"
@@ -57,6 +60,8 @@ TEMPLATE_VARIABLES: tuple[str, ...] = (
     DISTIL_MODEL,
     MODEL_URL,
     MODEL_KEY_SECRET,
+    EMBEDDER,
+    VECTOR_INDEX,
     "POWERTOOLS_SERVICE_NAME",
     "POWERTOOLS_METRICS_NAMESPACE",
     "POWERTOOLS_LOG_LEVEL",
@@ -78,6 +83,8 @@ RECIPE_VARIABLES: tuple[str, ...] = (
     "TITW_K",
     "TITW_RECIPE_TTL_DAYS",
 )
+BUILT_IN = "built-in"
+_TITAN: Mapping[str, Literal[256, 512, 1024]] = {"titan-256": 256, "titan-512": 512, "titan-1024": 1024}
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +177,23 @@ class Settings:
     def model_key_secret(self) -> str | None:
         """ARN of the secret that holds the key of the models; None where they are off."""
         return self.values.get(MODEL_KEY_SECRET) or None
+
+    @property
+    def titan_dimensions(self) -> Literal[256, 512, 1024] | None:
+        """How long the vectors are that Bedrock makes of requests; None where the built-in embedder does.
+
+        Raises:
+            InternalError: the variable names no embedder.
+        """
+        named = self.values.get(EMBEDDER) or BUILT_IN
+        if named != BUILT_IN and named not in _TITAN:
+            raise InternalError(f"{EMBEDDER} names no embedder")
+        return _TITAN.get(named)
+
+    @property
+    def vector_index(self) -> str | None:
+        """Name of the table's own vector index; None where vectors are items of the table."""
+        return self.values.get(VECTOR_INDEX) or None
 
     @property
     def dev_token(self) -> str | None:

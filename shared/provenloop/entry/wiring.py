@@ -35,6 +35,7 @@ from provenloop.services.waiting import Teller
 if TYPE_CHECKING:
     from provenloop.adapters.oidc.issuer import OidcIssuer
     from provenloop.services.carry_out_distillation import Distiller
+    from provenloop.services.recipe_ports import Embedder, VectorIndex
     from provenloop.services.recipe_settings import InstalledSettings
     from provenloop.services.recipe_shelf import Shelf
     from provenloop.services.semantic_rung import SemanticRung
@@ -191,11 +192,29 @@ class Wiring:
     @cached_property
     def shelf(self) -> Shelf:
         """Where recipes are kept."""
-        from provenloop.adapters.dynamodb.packed_vectors import PackedVectorIndex
-        from provenloop.adapters.wordllama_embedder import WordllamaEmbedder
         from provenloop.services.recipe_shelf import Shelf
 
-        return Shelf(self.store, PackedVectorIndex(pause=self._pause), WordllamaEmbedder())
+        return Shelf(self.store, self._vector_index(), self._embedder())
+
+    def _vector_index(self) -> VectorIndex:
+        name = self.settings.vector_index
+        if name is not None:
+            from provenloop.adapters.dynamodb.native_vectors import NativeVectorIndex
+
+            return NativeVectorIndex(self.settings.table, name)
+        from provenloop.adapters.dynamodb.packed_vectors import PackedVectorIndex
+
+        return PackedVectorIndex(pause=self._pause)
+
+    def _embedder(self) -> Embedder:
+        dimensions = self.settings.titan_dimensions
+        if dimensions is not None:
+            from provenloop.adapters.titan_embedder import TitanEmbedder
+
+            return TitanEmbedder(dimensions=dimensions)
+        from provenloop.adapters.wordllama_embedder import WordllamaEmbedder
+
+        return WordllamaEmbedder()
 
     @cached_property
     def semantic(self) -> SemanticRung:
