@@ -32,11 +32,17 @@ def untouched() -> Iterator[None]:
     use_wiring(None)
 
 
+@pytest.fixture(scope="session")
+def built() -> LocalStack:
+    """The system of template.yaml, not started; its functions are loaded once a session."""
+    return LocalStack(ROOT, dev_token=ADMIN, now_ms=NOW)
+
+
 @pytest.fixture(scope="module")
-def running() -> Iterator[LocalStack]:
+def running(built: LocalStack) -> Iterator[LocalStack]:
     """The system of template.yaml, started once a module."""
-    with LocalStack(ROOT, dev_token=ADMIN, now_ms=NOW) as stack:
-        yield stack
+    with built:
+        yield built
 
 
 @pytest.fixture

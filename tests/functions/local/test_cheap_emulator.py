@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from moto.dynamodb.comparisons import ConditionExpressionParser
 from moto.dynamodb.models.dynamo_type import DynamoType, LimitedSizeDict
 
 from provenloop.entry.local.cheap_emulator import make_emulator_cheap
+from provenloop.entry.local.read_once import validate_definitions_once
 from tests.faults.tables import TABLE, make_table
 
 KEY = {"pk": {"S": "p"}, "sk": {"S": "s"}}
@@ -113,6 +115,21 @@ def test_texts_and_numbers_that_look_alike_are_not_equal_and_order_by_their_kind
         for n in ({"N": "10"}, {"S": "10.0"})
     ]
     assert kept == [5, 0]
+
+
+def test_a_state_machine_that_is_none_is_refused_every_time() -> None:
+    machine = {"name": "m", "roleArn": "arn:aws:iam::123456789012:role/m"}
+    good = {"StartAt": "End", "States": {"End": {"Type": "Succeed"}}}
+    with mock_aws(config={"stepfunctions": {"execute_state_machine": True}}):
+        validate_definitions_once()
+        states: Any = boto3.client("stepfunctions", region_name="us-east-1")
+        for definition in (good, {"StartAt": "End"}) * 2:
+            if definition is good:
+                arn = states.create_state_machine(definition=json.dumps(good), **machine)["stateMachineArn"]
+                states.delete_state_machine(stateMachineArn=arn)
+            else:
+                with pytest.raises(ClientError, match=r"No .* definition for Program"):
+                    states.create_state_machine(definition=json.dumps(definition), **machine)
 
 
 def test_making_it_cheap_again_changes_nothing() -> None:

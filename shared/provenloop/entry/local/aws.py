@@ -20,6 +20,7 @@ import moto
 
 from provenloop.entry.local.account import ACCOUNT, CREDENTIALS, REGION
 from provenloop.entry.local.cheap_emulator import make_emulator_cheap
+from provenloop.entry.local.read_once import validate_definitions_once
 from provenloop.entry.local.resources import Bucket, Queue, Secret, Table, buckets, event_buses, queues, secrets, tables
 from provenloop.entry.local.template import Template
 from provenloop.entry.local.triggers import BusRule, bus_rules
@@ -69,6 +70,8 @@ class LocalAws:
         self._running.enter_context(self._moto)
         self._is_started = True
         make_emulator_cheap()
+        if self._state_machines:
+            validate_definitions_once()
         # moto has no clock of its own to set; its queues ask these two.
         self._running.enter_context(patch("moto.sqs.models.unix_time_millis", lambda: float(self._now_ms())))
         self._running.enter_context(patch("moto.sqs.models.unix_time", lambda: self._now_ms() / _MS_PER_S))

@@ -35,6 +35,27 @@ def read_once() -> None:
     _remember_names()
 
 
+def validate_definitions_once() -> None:
+    """Make moto parse a state machine's definition, to see that it is one, only the first time that it is created.
+
+    Doing it again changes nothing. Apart from the rest, for what it imports takes a second.
+    """
+    from moto.stepfunctions.parser.models import StepFunctionsParserBackend
+
+    backend: Any = StepFunctionsParserBackend
+    original = backend._validate_definition  # noqa: SLF001  (moto offers no public way)
+    if hasattr(original, _MARK):
+        return
+    # One that is refused raises, and is parsed anew each time.
+    validated = lru_cache(original)
+
+    def validate(definition: str) -> None:
+        validated(definition)
+
+    setattr(validate, _MARK, True)
+    backend._validate_definition = staticmethod(validate)  # noqa: SLF001
+
+
 def _remember_conditions() -> None:
     from moto.dynamodb.comparisons import ConditionExpressionParser
 
