@@ -13,6 +13,7 @@ from provenloop.adapters.dynamodb.packed_vectors import PackedVectorIndex
 from provenloop.adapters.dynamodb.rows import unpack
 from provenloop.adapters.wordllama_embedder import WordllamaEmbedder
 from provenloop.domain.audit import ChainEnd, ChainHead
+from provenloop.domain.canonical import sha256_hex
 from provenloop.domain.errors import (
     IllegalTransitionError,
     InvalidInputError,
@@ -195,6 +196,9 @@ def test_forgetting_a_recipe_leaves_neither_text_nor_vector_anywhere(desk: Desk,
         assert recipe.signature not in f"{row.sk} {table_text(row)}"
     left = " ".join(table_text(row) for cls in ("NOTE", "AUDIT", "LOOP") for row in table.query(f"T#acme#M#demo#{cls}"))
     assert [word for word in ("zebra", "okapi", "quokka") if word in left] == []
+    # Nor anything by which a guess could be told from others: what stands for the texts is made with the memory's key.
+    guesses = (recipe.signature, sha256_hex("Ask the okapi."), sha256_hex("Ask the quokka."))
+    assert [guess for guess in guesses if guess in left] == []
     desk.verify()
 
     with pytest.raises(NotFoundError):
@@ -301,7 +305,7 @@ def test_another_embedder_finds_the_scope_empty_and_fills_it_while_it_is_used(de
 def test_a_large_scope_is_filled_a_page_at_a_time(desk: Desk, shelf: Shelf) -> None:
     key = scope_key(MEMORY, SCOPE)
     texts = [f"question number {number}" for number in range(PAGE + 10)]
-    template = Recipe(key, "", SCOPE, "answer", "", RESPONSE, desk.now, desk.now)
+    template = Recipe(key, "", SCOPE, "answer", "", RESPONSE, desk.now, desk.now, "", "")
     desk.plant(*(replace(template, signature=signature(text, key), request=text) for text in texts))
     desk.plant(replace(template, signature=signature("old", key), request="old", status="retired"))
 

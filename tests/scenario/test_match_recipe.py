@@ -15,7 +15,7 @@ from provenloop.adapters.dynamodb import table
 from provenloop.adapters.dynamodb.packed_vectors import PackedVectorIndex
 from provenloop.adapters.wordllama_embedder import WordllamaEmbedder
 from provenloop.domain.errors import InvalidInputError, LoopError
-from provenloop.domain.recipe import Recipe, RecipeScope
+from provenloop.domain.recipe import Recipe, RecipeScope, recipe_subject
 from provenloop.recipes.normalise import normalise
 from provenloop.services.commit_recipe import commit_recipe
 from provenloop.services.keep_recipe import Learnt, keep_recipe
@@ -120,7 +120,7 @@ def test_a_crash_or_lost_reply_anywhere_in_a_second_strike_is_one_strike(desk: D
             until_done(layer, fault, lambda: give_feedback(shelf, desk.call(), second, "regressed", "wrong"))
             after = stored(desk, recipe)
             assert (after.status, after.strikes, after.spaces) == ("quarantined", 2, ())
-            assert len(list(desk.store.audit_entries(MEMORY, f"recipe:{recipe.id}"))) == 3
+            assert len(list(desk.store.audit_entries(MEMORY, recipe_subject(recipe)))) == 3
             desk.verify()
 
 

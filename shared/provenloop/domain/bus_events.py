@@ -1,6 +1,6 @@
 """What the bus is told: one event for each audit entry that somebody outside may want to act on.
 
-An event is a pure function of its entry, so its id is the entry's. It names ids, addresses, digests, numbers and
+An event follows from its entry, so its id is the entry's. It names ids, addresses, digests, numbers and
 severities; what an entry's effects hold beside those fields never leaves.
 """
 
@@ -66,8 +66,11 @@ class BusEvent:
     detail: Mapping[str, Any] = field(default_factory=dict)
 
 
-def event_of(entry: AuditEntry) -> BusEvent | None:
+def event_of(entry: AuditEntry, about: str | None = None) -> BusEvent | None:
     """What the bus is told of an entry; None where the step concerns nobody outside.
+
+    Args:
+        about: the id of what it is about, where the chain has another name for it.
 
     Only chains of recommendations, cards and recipes have events: what else has a chain (a forgotten grain, the
     configuration) carries another word and a colon in its subject.
@@ -79,7 +82,7 @@ def event_of(entry: AuditEntry) -> BusEvent | None:
     effects = body["effects"]
     word, colon, name = entry.subject.partition(":")
     detail = {
-        _ABOUT[word] if colon else "recommendation": name or word,
+        _ABOUT[word] if colon else "recommendation": about or name or word,
         "n": entry.n,
         "from": body["from"],
         "status": body["to"],

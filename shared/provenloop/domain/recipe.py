@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from provenloop.domain.canonical import sha256_hex
 from provenloop.domain.instants import format_instant
 
 RecipeKind = Literal["answer", "procedure"]
@@ -66,6 +65,8 @@ class Recipe:
     response: str
     created_at: int
     changed_at: int
+    chain: str
+    seal: str
     category: str = ""
     principles: tuple[str, ...] = ()
     confidence: float | None = None
@@ -110,9 +111,9 @@ class HitFeedback:
     by: str
 
 
-def recipe_subject(recipe_id: str) -> str:
+def recipe_subject(recipe: Recipe) -> str:
     """The subject of a recipe's audit chain."""
-    return f"recipe:{recipe_id}"
+    return f"recipe:{recipe.chain}"
 
 
 def split_id(recipe_id: str) -> tuple[str, str] | None:
@@ -134,6 +135,6 @@ def facts_of(recipe: Recipe) -> Mapping[str, object]:
         "revision": recipe.revision,
         "strikes": recipe.strikes,
         "reinforced": recipe.reinforced,
-        "response": sha256_hex(recipe.response),
+        "response": recipe.seal,
         "valid_to": None if recipe.valid_to is None else format_instant(recipe.valid_to),
     }

@@ -43,7 +43,7 @@ def forget_recipe(shelf: Shelf, call: Call, recipe_id: str, because: str) -> dic
     for _ in range(MAX_ROUNDS):
         before = find_recipe(shelf.store, call, recipe_id)
         versions = shelf.store.recipe_versions(call.memory, before.scope_key, before.signature)
-        notes = shelf.store.notes(call.memory, recipe_subject(before.id)).values()
+        notes = shelf.store.notes(call.memory, recipe_subject(before)).values()
         said = shelf.store.hit_feedbacks(call.memory, before.scope_key, before.signature)
         # While the recipe is there, what is left of all this is found again; so it goes first.
         jobs = _distillations(shelf, call, before, versions)

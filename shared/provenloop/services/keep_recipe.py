@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from provenloop.domain.address import Addresses
 from provenloop.domain.audit import author_of
 from provenloop.domain.errors import BusyError, IllegalTransitionError, InvalidInputError, TooLargeError
 from provenloop.domain.recipe import (
@@ -81,14 +82,20 @@ def keep_recipe(
     """
     call.require("write")
     _require_sound(learnt)
-    require_heads(shelf.store, call.memory)
+    sealing = Addresses(require_heads(shelf.store, call.memory).log.key)
     key = scope_key(call.memory, learnt.scope)
     name = signature(learnt.request, key)
     for _ in range(MAX_ROUNDS):
         before = shelf.store.recipe(call.memory, key, name)
         if before is not None and before.status == "retired":
             return "stays_retired", before
-        kept, after = _learnt_again(before, learnt, call.now) if before else ("created", _new(key, name, learnt, call))
+        seal = sealing.short("recipe response", learnt.response)
+        chain = sealing.short("recipe", key, name)
+        kept, after = (
+            _learnt_again(before, learnt, seal, call.now)
+            if before
+            else ("created", _new(key, name, learnt, call, chain=chain, seal=seal))
+        )
         after, vectors = with_vector(shelf, call, after)
         change = [_put(before, after), *_version(before, after), *vectors]
         audit = audited_step(
@@ -133,7 +140,7 @@ def _require_sound(learnt: Learnt) -> None:
             raise TooLargeError(f"at most {most} bytes", field=name)
 
 
-def _new(key: str, name: str, learnt: Learnt, call: Call) -> Recipe:
+def _new(key: str, name: str, learnt: Learnt, call: Call, *, chain: str, seal: str) -> Recipe:
     return Recipe(
         scope_key=key,
         signature=name,
@@ -143,6 +150,8 @@ def _new(key: str, name: str, learnt: Learnt, call: Call) -> Recipe:
         response=learnt.response,
         created_at=call.now,
         changed_at=call.now,
+        chain=chain,
+        seal=seal,
         category=learnt.category,
         principles=learnt.principles,
         confidence=learnt.confidence,
@@ -151,7 +160,7 @@ def _new(key: str, name: str, learnt: Learnt, call: Call) -> Recipe:
     )
 
 
-def _learnt_again(before: Recipe, learnt: Learnt, now: int) -> tuple[Kept, Recipe]:
+def _learnt_again(before: Recipe, learnt: Learnt, seal: str, now: int) -> tuple[Kept, Recipe]:
     """The request was answered once more: so as before, or otherwise."""
     common = replace(before, changed_at=now, valid_to=_valid_to(learnt, now), rev=before.rev + 1)
     if learnt.response == before.response and learnt.kind == before.kind:
@@ -160,6 +169,7 @@ def _learnt_again(before: Recipe, learnt: Learnt, now: int) -> tuple[Kept, Recip
         common,
         kind=learnt.kind,
         response=learnt.response,
+        seal=seal,
         category=learnt.category,
         principles=learnt.principles,
         confidence=learnt.confidence,

@@ -110,7 +110,7 @@ def audited_step(  # noqa: PLR0913  (an entry has that many parts)
         because: the reason, kept apart where there is one.
         status: what the chain says instead of the recipe's status.
     """
-    subject = recipe_subject(recipe.id)
+    subject = recipe_subject(recipe)
     end = store.chain_end(call.memory, subject)
     head = end.head if end else ChainHead()
     note = None
@@ -128,7 +128,7 @@ def audited_step(  # noqa: PLR0913  (an entry has that many parts)
         effects={"step": step, **facts_of(recipe)},
     )
     moved = ChainEnd(subject, head_after(entry), status or recipe.status, rev=end.rev + 1 if end else 1)
-    return [*audited(entry, note), Replace(moved, expected=end.rev) if end else Put(moved)]
+    return [*audited(entry, note, about=recipe.id), Replace(moved, expected=end.rev) if end else Put(moved)]
 
 
 def committed(store: Store, call: Call, writes: Sequence[Write], beside: int) -> bool:

@@ -66,7 +66,7 @@ def show_recipe(store: Store, call: Call, recipe_id: str) -> dict[str, Any]:
     call.require("read")
     require_heads(store, call.memory)
     recipe = find_recipe(store, call, recipe_id)
-    chain = recipe_subject(recipe.id)
+    chain = recipe_subject(recipe)
     entries = tuple(store.audit_entries(call.memory, chain))
     notes, end = store.notes(call.memory, chain), store.chain_end(call.memory, chain)
     broken = verify_chain(chain, entries, head=end.head if end else None, status=end.status if end else "")
