@@ -140,7 +140,6 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "RECIPE": frozenset({"GetItem", "BatchGetItem", "PutItem", "DeleteItem"}),
         "LOOP": frozenset({"GetItem", "PutItem"}),
         "AUDIT": frozenset({"PutItem"}),
-        "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
     },
     "approval": {
         "LOOP": frozenset({"BatchGetItem", "Query", "PutItem"}),
@@ -180,7 +179,7 @@ OTHER_RIGHTS = {
     "jobs": frozenset({BOOTSTRAP_TOKEN, BEGIN_JOB}),
     "lessons": frozenset({BOOTSTRAP_TOKEN, PUBLISH}),
     "recipes": frozenset({BOOTSTRAP_TOKEN, PUBLISH, ("sqs:SendMessage", "DistilQueue")}),
-    "distil": frozenset({PUBLISH}),
+    "distil": frozenset[tuple[str, str]](),
     "anchor": frozenset({("s3:ListBucket", "AnchorBucket"), ("s3:PutObject", "Anchors")}),
     "approval": frozenset({HOST_POLICY, TELL, START_REVIEW, ("sns:Publish", "Notices")}),
     "dispatch": frozenset({("sqs:SendMessage", "PassQueue"), PUBLISH, TELL}),

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from provenloop.entry.job_messages import JobMessage, run_each
-from provenloop.entry.publishing import publish_committed
 from provenloop.entry.telemetry import count
 from provenloop.entry.wiring import wiring
 from provenloop.services.carry_out_distillation import Delivery
@@ -18,10 +17,7 @@ def run_queued(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
     Returns:
         the partial batch answer: ids of the messages that must come again.
     """
-    try:
-        return run_each(event, "distil", _run)
-    finally:
-        publish_committed(wiring())
+    return run_each(event, "distil", _run)
 
 
 def _run(message: JobMessage) -> str:
