@@ -658,6 +658,42 @@ def test_forgetting_a_recipe_leaves_what_was_paid_and_not_a_word_of_it(desk: Rec
     assert desk.api.done("verify_audit")["break"] is None
 
 
+def test_forgetting_a_subject_forgets_the_recipes_that_name_it_and_what_is_on_its_way(desk: RecipeDesk) -> None:
+    desk.learn()
+    fact = {"kind": "fact", "subject": "okapi", "relation": "lives_in", "object": "Ituri"}
+    desk.api.done("record_events", body={"events": [fact]})
+    for request, response in (
+        ("where does the okapi graze", "In a forest."),
+        ("who grazes there", "The Okapi, mostly."),
+    ):
+        desk.learn(request, response)
+    desk.learn("what does it eat", "Leaves.", scope={**SCOPE, "user": "Okapi"})
+    # Said before, and not any more.
+    desk.learn("what is striped", "The okapi.")
+    desk.learn("what is striped", "The zebra.")
+    run = {**ENVELOPE, "problem": "Is the okapi shy?"}
+    desk.api.done("distil_recipe", body={"envelope": run, "scope": SCOPE, "log_fields": {"animal": "okapi"}})
+    desk.commit(desk.match(log_fields={"animal": "okapi"})["hit_token"])
+    wanted = {"namespace": "shared", "subject": "okapi"}
+    assert desk.api.done("forget", body={**wanted, "dry_run": True})["recipes"] == 4
+    assert held("forget", desk.api.done("forget", body={**wanted, **BECAUSE}))["recipes"] == 4
+    assert [text for text in stored_texts(desk) if "okapi" in text.lower()] == []
+    [left] = desk.api.done("list_recipes")["recipes"]
+    assert (left["request"], left["hits"]) == (REQUEST, 1)
+    assert [(row["component"], row["log_fields"]) for row in desk.rows()] == [("titw.recipe_hit.exact", {})]
+    assert desk.api.done("forget", body={**wanted, **BECAUSE})["recipes"] == 0
+    # Of a subject of which nothing is held otherwise, too.
+    desk.learn("who eats ants", "The aardvark.")
+    only = {"namespace": "shared", "subject": "aardvark"}
+    for more in ({"dry_run": True}, BECAUSE):
+        told = held("forget", desk.api.done("forget", body={**only, **more}))
+        assert (told["recipes"], told["forgotten"]) == (1, 0)
+    assert desk.api.refused(desk.api.call("forget", MEMORY, {**only, **BECAUSE})) == (404, "PVL-E040")
+    desk.api.stack.set_clock(NOW + 10_000)
+    assert desk.api.stack.tick().failed == []
+    assert desk.server.seen == []
+
+
 def stored_texts(desk: RecipeDesk) -> list[str]:
     """Every item of the table but the vectors, packed ones opened."""
     rows = (Row.from_raw_data(item) for item in desk.api.stack.items()["Table"])

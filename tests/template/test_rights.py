@@ -73,6 +73,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         ),
         "INDEX": frozenset({"BatchGetItem", "Query", "PutItem", "DeleteItem"}),
         "LOOP": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"}),
+        "RECIPE": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem"}),
         "AUDIT": frozenset({"PutItem"}),
         "NOTE": frozenset({"Query", "PutItem", "DeleteItem"}),
         "OUTBOX": frozenset({"PutItem", "DeleteItem"}),

@@ -48,8 +48,8 @@ def forget_recipe(shelf: Shelf, call: Call, recipe_id: str, because: str) -> dic
         # While the recipe is there, what is left of all this is found again; so it goes first.
         jobs = _distillations(shelf, call, before, versions)
         scrubbed = [*_ledger_of(shelf, call, before, {job.id for job in jobs})]
-        _erase(shelf, call, [*map(Erase, scrubbed)])
-        _erase(shelf, call, [Remove(each) for job in jobs for each in (EnvelopeText(job.id, ""), job)])
+        erase_in_stretches(shelf, call, [*map(Erase, scrubbed)])
+        erase_in_stretches(shelf, call, [Remove(each) for job in jobs for each in (EnvelopeText(job.id, ""), job)])
         gone: list[Entity] = [*map(RecipeVersion, versions), *notes, *said]
         beside = [Remove(entity) for entity in gone]
         while len(beside) > _ERASED_AT_ONCE:
@@ -73,7 +73,8 @@ def forget_recipe(shelf: Shelf, call: Call, recipe_id: str, because: str) -> dic
     raise BusyError("others keep changing this recipe; try again")
 
 
-def _erase(shelf: Shelf, call: Call, writes: Sequence[Write]) -> None:
+def erase_in_stretches(shelf: Shelf, call: Call, writes: Sequence[Write]) -> None:
+    """Carry erasures out, many at once; where something moved in between, doing it again finds it."""
     for start in range(0, len(writes), _ERASED_AT_ONCE):
         committed(shelf.store, call, writes[start : start + _ERASED_AT_ONCE], 0)
 

@@ -230,6 +230,7 @@ class ForgottenReply(WireModel):
     lessons: Annotated[
         list[str], Field(description="Addresses of lessons that repeat a forgotten error; they stay until forgotten.")
     ]
+    recipes: Annotated[int, Field(description="Recipes that named the subject, forgotten with it.")]
     seq: int | None
     audit: Annotated[str | None, Field(description="Id of the audit entry.")]
     dry_run: Annotated[bool | None, Field(description="Nothing was erased: all of this would be.")] = None
