@@ -24,12 +24,15 @@ from provenloop.domain.recommendation import FindingKey
 from provenloop.domain.records import Due
 from provenloop.services import analyze_memory, loop_state
 from provenloop.services.analyze_memory import run_pass
+from provenloop.services.configure import ConfigChange, configure
 from provenloop.services.findings import DUE_EXPIRY
 from provenloop.services.fold import HOLE_CLOSES_AFTER_MS
 from provenloop.services.ingest import record_events
 from provenloop.services.lease import LEASE_MS, take_lease
+from provenloop.services.pass_end import END_OF_TIME
 from provenloop.services.pass_gate import PassOptions, parse_if_stale
 from provenloop.services.ports import Put, Reservation
+from provenloop.services.review import reject
 from tests.builders import (
     DAY_MS,
     MINUTE_MS,
@@ -42,6 +45,7 @@ from tests.builders import (
     make_tool_call,
 )
 from tests.faults import Interleaving
+from tests.faults.saved import SavedTable
 from tests.faults.tables import TABLE
 from tests.store_fixture import prepared
 
@@ -521,6 +525,30 @@ def test_an_approval_while_a_finding_ages_does_not_keep_it_open_for_ever(found: 
     found.run(at=expires_at + 10 * MINUTE_MS, min_new=1)
     assert found.recommendation(rec_id).status == "expired"
     found.verify()
+
+
+def test_whatever_is_declared_while_a_pass_ends_the_timer_leads_to_it(found: Desk) -> None:
+    """A rejection makes an instant due that lies behind the timer and ahead of all else that is declared."""
+    rec_id = found.finding("contradiction_sweep")
+    configure(found.store, found.call(), ConfigChange(analyzer="loop.staleness", enabled=False))
+    saved, call, by_reviewer = SavedTable(found.client, TABLE), found.call(), found.call()
+    with found.counted() as calls:
+        run_pass(found.store, call, PassOptions(), run_id="ending")
+    left = []
+    for at_call in range(len(calls) - 9, len(calls) + 1):
+        saved.restore()
+        race = Interleaving(found.client, schedule=[0] * at_call + [1] * 9)
+        race.actor("pass", lambda: run_pass(found.store, call, PassOptions(), run_id="ending"))
+        race.actor("reviewer", lambda: reject(found.store, by_reviewer, rec_id, "not now"))
+        try:
+            race.run()["reviewer"].result()
+        finally:
+            race.remove()
+        heads = found.store.heads(found.memory)
+        [first, *_] = found.store.due(found.memory, END_OF_TIME, 1)
+        assert heads is not None
+        left.append((first.due_at - found.now, heads.timer.due_at == first.due_at))
+    assert left == [(7 * DAY_MS, True)] * 10
 
 
 def test_a_finding_that_cannot_be_read_does_not_fail_the_pass(found: Desk) -> None:

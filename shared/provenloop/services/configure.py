@@ -26,12 +26,12 @@ from provenloop.lessons.folding import check_folds
 from provenloop.lessons.settings import DEFAULTS, check_settings, settings_from
 from provenloop.recipes.settings import check_settings as check_recipe_settings
 from provenloop.services.call import Call
+from provenloop.services.declare import declare
 from provenloop.services.memories import require_heads
 from provenloop.services.migrate_cards import DUE_MIGRATION
 from provenloop.services.outbox import audited
 from provenloop.services.pass_settings import CAPABILITIES, settings_of, shown
 from provenloop.services.ports import Put, Replace, Store, Write, WriteRefusedError
-from provenloop.services.review import plant
 from provenloop.services.sweep import DUE_SWEEP
 
 CHAIN = "config:memory"
@@ -137,7 +137,7 @@ def _writes(
         DUE_MIGRATION: after.folds != before.folds,
     }
     dues = [Due(call.now, what, "") for what, is_wanted in wanted.items() if is_wanted]
-    yield from plant(store, call, *dues) if dues else ()
+    yield from declare(store, call.memory, *dues) if dues else ()
 
 
 def _analyzer(name: str) -> Analyzer:

@@ -18,10 +18,10 @@ from provenloop.lessons.judgement import is_to_be_demoted
 from provenloop.lessons.settings import LessonSettings
 from provenloop.services.call import Call
 from provenloop.services.card_chain import step_of_engine, unmoved
+from provenloop.services.declare import declare_new
 from provenloop.services.lesson_settings import settings_if_readable
 from provenloop.services.memories import require_heads
 from provenloop.services.ports import Count, Store, Write, WriteRefusedError
-from provenloop.services.start_session import with_timer
 
 DUE_JUDGEMENT = "judgement"
 TICK_MS = 300_000
@@ -48,7 +48,7 @@ def judgement_wanted(store: Store, memory: MemoryId, now: int) -> list[Write]:
     """What declares the next judgement, where it is not declared yet."""
     in_force = settings_if_readable(store, memory)
     due = next_judgement(in_force.settings if in_force is not None else LessonSettings(), now)
-    return [] if store.due_present(memory, [due]) else with_timer(require_heads(store, memory), due)
+    return [] if store.due_present(memory, [due]) else declare_new(require_heads(store, memory), due)
 
 
 def judge_cards(store: Store, call: Call, after: str, spent: Callable[[], bool]) -> Judged:

@@ -18,7 +18,7 @@ from provenloop.domain.names import MemoryId
 from provenloop.domain.records import Due, Run
 from provenloop.services.fold import Folding
 from provenloop.services.lease import LeaseLostError
-from provenloop.services.ports import Put, Remove, Replace, Store, Write, WriteRefusedError
+from provenloop.services.ports import Put, Remove, Replace, Require, Store, Write, WriteRefusedError
 
 _MAX_ROUNDS = 5
 _ROWS_A_TRANSACTION = 90
@@ -98,10 +98,18 @@ def _commit_end(store: Store, end: PassEnd, outcome: Mapping[str, Any]) -> None:
         Put(Run(end.run_id, end.now, outcome, end.body_digest)),
         *(Remove(row) for row in end.due),
     ]
-    next_due = _next_due(store, end)
-    if next_due != timer.due_at:
-        writes.append(Replace(TimerHead(timer.rev + 1, next_due), expected=timer.rev))
+    writes.append(_timer_write(timer, _next_due(store, end), is_moved=bool(end.due)))
     store.transact(end.memory, writes, end.now)
+
+
+def _timer_write(timer: TimerHead, next_due: int | None, *, is_moved: bool) -> Write:
+    """Sets the timer, on condition that nobody has declared anything since it was read.
+
+    Its revision moves also where instants are taken away: whoever saw one of them declared is to look again.
+    """
+    if is_moved or next_due != timer.due_at:
+        return Replace(TimerHead(timer.rev + 1, next_due), expected=timer.rev)
+    return Require(timer, expected=timer.rev)
 
 
 def _next_due(store: Store, end: PassEnd) -> int | None:

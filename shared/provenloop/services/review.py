@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from provenloop.domain.audit import AuditEntry
-from provenloop.domain.commit import TimerHead
 from provenloop.domain.cooldown import ACKNOWLEDGED_MS, cooldown_ms
 from provenloop.domain.errors import IntegrityError, InvalidInputError
 from provenloop.domain.instants import format_instant
@@ -23,10 +22,10 @@ from provenloop.services.decision import (
     require_seen,
     transition,
 )
+from provenloop.services.declare import declare
 from provenloop.services.findings import DUE_GROUP, group_ref
-from provenloop.services.memories import require_heads
 from provenloop.services.outbox import audited
-from provenloop.services.ports import Put, Replace, Store, Write
+from provenloop.services.ports import Replace, Store, Write
 from provenloop.services.waiting import Wish, told, wished
 
 
@@ -100,7 +99,7 @@ def reject(
         writes: list[Write] = [Replace(bumped(rejected), expected=rec.rev), *audited(entry, note)]
         writes.append(Replace(struck(key, rec, "rejected", until), expected=key.rev))
         writes += told(store, call.memory, rec, rejected)
-        writes += plant(store, call, Due(until, DUE_GROUP, group_ref(rec.family, rec.group)))
+        writes += declare(store, call.memory, Due(until, DUE_GROUP, group_ref(rec.family, rec.group)))
         return Decision(writes, {**reply_of(rejected, entry), "cooldown_until": format_instant(until)})
 
     return decide(store, call, f"reject/{prefix}", build)
@@ -133,7 +132,7 @@ def acknowledge(
         writes: list[Write] = [Replace(bumped(closed), expected=rec.rev), *audited(entry, note)]
         writes.append(Replace(quiet, expected=key.rev))
         writes += told(store, call.memory, rec, closed)
-        writes += plant(store, call, Due(until, DUE_GROUP, group_ref(rec.family, rec.group)))
+        writes += declare(store, call.memory, Due(until, DUE_GROUP, group_ref(rec.family, rec.group)))
         return Decision(writes, {**reply_of(closed, entry), "cooldown_until": format_instant(until)})
 
     return decide(store, call, f"acknowledge/{prefix}", build)
@@ -154,16 +153,6 @@ def freed(key: FindingKey, rec: Recommendation, status: Status) -> FindingKey:
     """The dedup key once a recommendation of it is closed: free, unless a later one of it is open."""
     open_id = None if key.open_id == rec.id else key.open_id
     return replace(key, open_id=open_id, last_id=rec.id, last_status=status, rev=key.rev + 1)
-
-
-def plant(store: Store, call: Call, *dues: Due) -> list[Write]:
-    """Declare instants from outside a pass: the rows, and the memory's timer where that was later."""
-    present = store.due_present(call.memory, dues)
-    writes: list[Write] = [Put(due) for due in dues if due not in present]
-    timer, first = require_heads(store, call.memory).timer, min(due.due_at for due in dues)
-    if timer.due_at is None or timer.due_at > first:
-        writes.append(Replace(TimerHead(timer.rev + 1, first), expected=timer.rev))
-    return writes
 
 
 def require_key(key: FindingKey | None) -> FindingKey:

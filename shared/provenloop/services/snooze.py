@@ -22,10 +22,11 @@ from provenloop.services.decision import (
     require_seen,
     transition,
 )
+from provenloop.services.declare import declare
 from provenloop.services.findings import DUE_EXPIRY, DUE_GROUP, DUE_WAKE, group_ref
 from provenloop.services.outbox import audited
 from provenloop.services.ports import Replace, Store, Write
-from provenloop.services.review import bumped, plant, reply_of
+from provenloop.services.review import bumped, reply_of
 from provenloop.services.waiting import told
 
 LONGEST_MS = 90 * DAY_MS
@@ -63,7 +64,9 @@ def snooze(
         dues = (Due(until, DUE_WAKE, rec.id), Due(until, DUE_GROUP, group), Due(asleep.expires_at, DUE_EXPIRY, rec.id))
         writes: list[Write] = [Replace(bumped(asleep), expected=rec.rev), *audited(entry, note)]
         writes += told(store, call.memory, rec, asleep)
-        return Decision([*writes, *plant(store, call, *dues)], {**reply_of(asleep, entry), "snoozed_until": shown})
+        return Decision(
+            [*writes, *declare(store, call.memory, *dues)], {**reply_of(asleep, entry), "snoozed_until": shown}
+        )
 
     return decide(store, call, f"snooze/{prefix}", build)
 
@@ -89,6 +92,6 @@ def wake(store: Store, call: Call, prefix: str, because: str, *, proposal_digest
         dues = (Due(call.now, DUE_GROUP, group_ref(rec.family, rec.group)), Due(awake.expires_at, DUE_EXPIRY, rec.id))
         writes: list[Write] = [Replace(bumped(awake), expected=rec.rev), *audited(entry, note)]
         writes += told(store, call.memory, rec, awake)
-        return Decision([*writes, *plant(store, call, *dues)], reply_of(awake, entry))
+        return Decision([*writes, *declare(store, call.memory, *dues)], reply_of(awake, entry))
 
     return decide(store, call, f"wake/{prefix}", build)

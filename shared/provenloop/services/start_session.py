@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from provenloop.domain.address import Addresses
-from provenloop.domain.commit import Heads, TimerHead
+from provenloop.domain.commit import Heads
 from provenloop.domain.errors import BusyError, IntegrityError, InvalidInputError
 from provenloop.domain.names import MemoryId
 from provenloop.domain.records import Due
@@ -23,14 +23,16 @@ from provenloop.lessons.line import key_text
 from provenloop.lessons.session import RULES_A_ROW, SESSION_MS, Session, SessionRecord, rule_rows
 from provenloop.lessons.settings import LessonSettings, settings_from
 from provenloop.services.call import Call
+from provenloop.services.declare import declare_new
 from provenloop.services.memories import unknown_memory
-from provenloop.services.ports import Put, Replace, Store, Write, WriteRefusedError
+from provenloop.services.ports import Put, Store, Write, WriteRefusedError
 
 DUE_SESSION = "session"
 MAX_SESSION_CHARS = 512
 #: Rules whose ids have room in one transaction.
 _MOST_RULES = 80 * RULES_A_ROW
-_MAX_ROUNDS = 6
+#: Sessions that start at once collide on the memory's timer.
+_MAX_ROUNDS = 12
 _NOTHING: dict[str, Any] = {"section": None, "block": None, "rules": [], "left_out": 0, "resumed": False}
 
 
@@ -102,14 +104,6 @@ def due_of_session(session: Session) -> Due:
     return Due(session.started_at + SESSION_MS, DUE_SESSION, session.key)
 
 
-def with_timer(heads: Heads, due: Due) -> list[Write]:
-    """Declare an instant that is not declared yet, and move the memory's timer where that was later."""
-    timer = heads.timer
-    if timer.due_at is not None and timer.due_at <= due.due_at:
-        return [Put(due)]
-    return [Put(due), Replace(TimerHead(timer.rev + 1, due.due_at), expected=timer.rev)]
-
-
 def read_rules(store: Store, memory: MemoryId, place: str, limit: int | None = None) -> Sequence[Rule]:
     """The rules of a project, those armed last first."""
     return store.rules(memory, place, limit)
@@ -148,4 +142,4 @@ def _shown(rules: Sequence[Rule], settings: LessonSettings, *, is_resumed: bool)
 
 def _writes(heads: Heads, started: Session, cards: Sequence[str]) -> list[Write]:
     rows = [Put(row) for row in rule_rows(started, cards)]
-    return [Put(started), *rows, *with_timer(heads, due_of_session(started))]
+    return [Put(started), *rows, *declare_new(heads, due_of_session(started))]
