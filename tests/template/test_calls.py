@@ -210,6 +210,8 @@ def _use_recipes(admin: httpx.Client) -> None:
     for read in (f"{recipes}/health", f"{memory}/ledger", f"{memory}/ledger/summary", f"{memory}/loop/outcomes"):
         _ok(admin.get(read))
     admin.get(f"{memory}/export").raise_for_status()
+    wanted = {"namespace": "shared", "subject": "rain", "because": "asked to"}
+    assert _ok(admin.post(f"{memory}/forget", json=wanted))["recipes"] > 0
 
 
 def _review(stack: LocalStack, admin: httpx.Client) -> None:
