@@ -186,7 +186,7 @@ def test_forgetting_a_recipe_leaves_neither_text_nor_vector_anywhere(desk: Desk,
     set_recipe_status(shelf, desk.call(), recipe.id, "quarantined", "the zebra complained")
     set_recipe_status(shelf, desk.call(), recipe.id, "live", "the zebra withdrew it")
 
-    forgotten = forget_recipe(shelf, desk.call(), recipe.id, "asked for by its author")
+    forgotten = forget_recipe(shelf, desk.call(key="f"), recipe.id, "asked for by its author")
 
     assert {name: forgotten[name] for name in ("forgotten", "versions", "reasons")} == {
         "forgotten": 1, "versions": 1, "reasons": 2,
@@ -203,6 +203,7 @@ def test_forgetting_a_recipe_leaves_neither_text_nor_vector_anywhere(desk: Desk,
 
     with pytest.raises(NotFoundError):
         forget_recipe(shelf, desk.call(), recipe.id, "once more")
+    assert forget_recipe(shelf, desk.call(key="f"), recipe.id, "asked for by its author") == forgotten
     assert keep_recipe(shelf, desk.call(), learnt("reset the zebra password", "Anew."))[0] == "created"
     desk.verify()
 

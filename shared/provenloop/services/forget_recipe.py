@@ -19,6 +19,7 @@ from provenloop.services.call import Call
 from provenloop.services.decision import require_because
 from provenloop.services.ports import Entity, Erase, Put, Remove, Write
 from provenloop.services.recipe_shelf import MAX_ROUNDS, Shelf, audited_step, committed, find_recipe
+from provenloop.services.replay import answered_before, replay_of
 
 FORGOTTEN = "forgotten"
 #: Leaves room for the recipe, its vectors and its audit entry in one transaction.
@@ -35,42 +36,62 @@ def forget_recipe(shelf: Shelf, call: Call, recipe_id: str, because: str) -> dic
         ``{forgotten: 1, versions, reasons, ledger, distillations, audit}``.
 
     Raises:
-        ScopeDeniedError, InvalidInputError, NotFoundError: nothing was written.
+        ScopeDeniedError, InvalidInputError, NotFoundError, IdempotencyMismatchError: nothing was written.
         BusyError: others keep changing it.
     """
     call.require("admin")
     reason = require_because(because)
+    route = f"recipes/{recipe_id}/forget"
+    reply: dict[str, object] | None = None
+    with answered_before(shelf.store, call, route) as earlier:
+        reply = _forgotten_in_the_end(shelf, call, recipe_id, reason, route)
+    return reply or earlier.reply or {}
+
+
+def _forgotten_in_the_end(shelf: Shelf, call: Call, recipe_id: str, because: str, route: str) -> dict[str, object]:
     for _ in range(MAX_ROUNDS):
-        before = find_recipe(shelf.store, call, recipe_id)
-        versions = shelf.store.recipe_versions(call.memory, before.scope_key, before.signature)
-        notes = shelf.store.notes(call.memory, recipe_subject(before)).values()
-        said = shelf.store.hit_feedbacks(call.memory, before.scope_key, before.signature)
-        # While the recipe is there, what is left of all this is found again; so it goes first.
-        jobs = _distillations(shelf, call, before, versions)
-        scrubbed = [*_ledger_of(shelf, call, before, {job.id for job in jobs})]
-        erase_in_stretches(shelf, call, [*map(Erase, scrubbed)])
-        erase_in_stretches(shelf, call, [Remove(each) for job in jobs for each in (EnvelopeText(job.id, ""), job)])
-        gone: list[Entity] = [*map(RecipeVersion, versions), *notes, *said]
-        beside = [Remove(entity) for entity in gone]
-        while len(beside) > _ERASED_AT_ONCE:
-            # What cannot go with the recipe goes ahead of it: a crash in between leaves less, never more.
-            committed(shelf.store, call, [beside.pop() for _ in range(_ERASED_AT_ONCE)], 0)
-        vectors = shelf.index.removing(call.memory, before.scope_key, before.spaces, before.signature)
-        author = author_of(call.principal)
-        audit = audited_step(shelf.store, call, before, before.status, FORGOTTEN, author, reason, status=FORGOTTEN)
-        if committed(shelf.store, call, [Remove(before, expected=before.rev), *beside, *vectors, *audit], 0):
-            entry = next(
-                write.entity for write in audit if isinstance(write, Put) and isinstance(write.entity, AuditEntry)
-            )
-            return {
-                "forgotten": 1,
-                "versions": len(versions),
-                "reasons": len(notes),
-                "ledger": len(scrubbed),
-                "distillations": len(jobs),
-                "audit": entry.id,
-            }
+        reply = _forgotten(shelf, call, find_recipe(shelf.store, call, recipe_id), because, route)
+        if reply is not None:
+            return reply
     raise BusyError("others keep changing this recipe; try again")
+
+
+def _forgotten(shelf: Shelf, call: Call, recipe: Recipe, because: str, route: str) -> dict[str, object] | None:
+    """What was erased with the recipe; None where it was changed meanwhile."""
+    # While the recipe is there, what is left of all this is found again; so it goes first.
+    versions = shelf.store.recipe_versions(call.memory, recipe.scope_key, recipe.signature)
+    jobs = _distillations(shelf, call, recipe, versions)
+    scrubbed = [*_ledger_of(shelf, call, recipe, {job.id for job in jobs})]
+    erase_in_stretches(shelf, call, [*map(Erase, scrubbed)])
+    erase_in_stretches(shelf, call, [Remove(each) for job in jobs for each in (EnvelopeText(job.id, ""), job)])
+    notes = [*shelf.store.notes(call.memory, recipe_subject(recipe)).values()]
+    said = shelf.store.hit_feedbacks(call.memory, recipe.scope_key, recipe.signature)
+    beside = _what_goes_with_it(shelf, call, [*map(RecipeVersion, versions), *notes, *said])
+    audit = audited_step(
+        shelf.store, call, recipe, recipe.status, FORGOTTEN, author_of(call.principal), because, status=FORGOTTEN
+    )
+    [entry] = [write.entity for write in audit if isinstance(write, Put) and isinstance(write.entity, AuditEntry)]
+    reply = {
+        "forgotten": 1,
+        "versions": len(versions),
+        "reasons": len(notes),
+        "ledger": len(scrubbed),
+        "distillations": len(jobs),
+        "audit": entry.id,
+    }
+    replay = replay_of(call, route, reply)
+    vectors = shelf.index.removing(call.memory, recipe.scope_key, recipe.spaces, recipe.signature)
+    writes = [Remove(recipe, expected=recipe.rev), *beside, *vectors, *audit, *([Put(replay)] if replay else [])]
+    return reply if committed(shelf.store, call, writes, 0) else None
+
+
+def _what_goes_with_it(shelf: Shelf, call: Call, gone: Sequence[Entity]) -> list[Write]:
+    """What there is room for in the recipe's transaction. The rest goes ahead: a crash in between leaves less, never
+    more.
+    """
+    beside: list[Write] = [Remove(entity) for entity in gone]
+    erase_in_stretches(shelf, call, beside[_ERASED_AT_ONCE:])
+    return beside[:_ERASED_AT_ONCE]
 
 
 def erase_in_stretches(shelf: Shelf, call: Call, writes: Sequence[Write]) -> None:
