@@ -18,8 +18,8 @@ from provenloop.recipes.distillation import SCHEMA_VERSION
 from provenloop.services.carry_out_distillation import ASKING_MS, Distiller
 from provenloop.services.distil_recipe import Wanted, begin_distillation
 from provenloop.services.keep_distilled import ShelfKeeper
-from provenloop.services.keep_recipe import set_recipe_status
 from provenloop.services.model_port import ModelAccess
+from provenloop.services.recipe_decisions import decide_recipe
 from provenloop.services.recipe_ports import Vector
 from provenloop.services.recipe_shelf import Shelf
 from tests.builders import MEMORY, NOW, Desk
@@ -118,7 +118,7 @@ def test_the_same_problem_again_reinforces_or_supersedes_one_recipe(learner: Lea
 
 def test_a_retired_recipe_stays_retired_and_the_job_ends(learner: Learner) -> None:
     first = learner.learn("r-1")
-    set_recipe_status(learner.shelf, learner.desk.call(), first.recipe_id, "retired", "wrong")
+    decide_recipe(learner.shelf, learner.desk.call(), first.recipe_id, "retire", "wrong")
     before = learner.recipe(first)
     again = learner.learn("r-2", response="Other.")
     assert (again.status, again.recipe_id) == ("done", first.recipe_id)

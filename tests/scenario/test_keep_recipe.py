@@ -29,11 +29,12 @@ from provenloop.recipes.scope import scope_key
 from provenloop.services import erase_memory
 from provenloop.services.embed_recipes import PAGE, embed_scope
 from provenloop.services.forget_recipe import forget_recipe
-from provenloop.services.keep_recipe import Learnt, keep_recipe, set_recipe_status
+from provenloop.services.keep_recipe import Learnt, keep_recipe
 from provenloop.services.memories import create_memory
 from provenloop.services.ports import Put, Replace, WriteRefusedError
+from provenloop.services.recipe_decisions import decide_recipe
 from provenloop.services.recipe_ports import space_of
-from provenloop.services.recipe_shelf import Shelf
+from provenloop.services.recipe_shelf import Shelf, change_recipe, find_recipe
 from tests.builders import DAY_MS, MEMORY, Desk, make_principal
 
 EMBEDDER = WordllamaEmbedder()
@@ -124,24 +125,35 @@ def interrupted(desk: Desk, monkeypatch: pytest.MonkeyPatch, by: Callable[[], ob
     monkeypatch.setattr(desk.store, "transact", late)
 
 
+def quarantined(desk: Desk, shelf: Shelf, recipe_id: str, because: str = "two complaints") -> Recipe:
+    """The recipe as it is once it was refused too often."""
+
+    def moved(recipe: Recipe) -> Recipe:
+        return replace(recipe, status="quarantined", strikes=2, rev=recipe.rev + 1)
+
+    return change_recipe(shelf, desk.call(), recipe_id, moved, "regressed", because=because)
+
+
 def test_a_quarantined_recipe_has_no_vector_and_only_a_person_brings_it_back(desk: Desk, shelf: Shelf) -> None:
     _, recipe = keep_recipe(shelf, desk.call(), learnt())
-    stopped = set_recipe_status(shelf, desk.call(), recipe.id, "quarantined", "two complaints")
+    stopped = quarantined(desk, shelf, recipe.id)
     assert (stopped.status, stopped.answers_at(desk.now), nearest(shelf, REQUEST)) == ("quarantined", False, [])
 
     kept, again = keep_recipe(shelf, desk.call(), learnt(response="Another way."))
     assert (kept, again.status, nearest(shelf, REQUEST)) == ("superseded", "quarantined", [])
 
-    live = set_recipe_status(shelf, desk.call(), recipe.id, "live", "it is right now")
+    decide_recipe(shelf, desk.call(), recipe.id, "restore", "it is right now")
+    live = find_recipe(desk.store, desk.call(), recipe.id)
     assert (live.status, live.strikes, nearest(shelf, REQUEST)) == ("live", 0, [REQUEST])
     with pytest.raises(IllegalTransitionError):
-        set_recipe_status(shelf, desk.call(), recipe.id, "live", "once more")
+        decide_recipe(shelf, desk.call(), recipe.id, "restore", "once more")
     desk.verify()
 
 
 def test_a_retired_recipe_stays_as_it_is(desk: Desk, shelf: Shelf) -> None:
     _, recipe = keep_recipe(shelf, desk.call(), learnt())
-    retired = set_recipe_status(shelf, desk.call(), recipe.id, "retired", "not for a recipe")
+    decide_recipe(shelf, desk.call(), recipe.id, "retire", "not for a recipe")
+    retired = find_recipe(desk.store, desk.call(), recipe.id)
     before = desk.snapshot()
     assert keep_recipe(shelf, desk.call(), learnt(response="Another way.")) == ("stays_retired", retired)
     assert desk.snapshot() == before
@@ -183,8 +195,8 @@ def test_forgetting_a_recipe_leaves_neither_text_nor_vector_anywhere(desk: Desk,
     _, recipe = keep_recipe(shelf, desk.call(), learnt("reset the zebra password", "Ask the okapi."))
     keep_recipe(shelf, desk.call(), learnt())
     keep_recipe(shelf, desk.call(), learnt("reset the zebra password", "Ask the quokka."))
-    set_recipe_status(shelf, desk.call(), recipe.id, "quarantined", "the zebra complained")
-    set_recipe_status(shelf, desk.call(), recipe.id, "live", "the zebra withdrew it")
+    quarantined(desk, shelf, recipe.id, "the zebra complained")
+    decide_recipe(shelf, desk.call(), recipe.id, "restore", "the zebra withdrew it")
 
     forgotten = forget_recipe(shelf, desk.call(key="f"), recipe.id, "asked for by its author")
 
@@ -258,7 +270,7 @@ def test_who_may_only_read_keeps_nothing_and_only_reviewers_decide(desk: Desk, s
     with pytest.raises(ScopeDeniedError):
         keep_recipe(shelf, desk.call(by=make_principal("eve", "read")), learnt())
     with pytest.raises(ScopeDeniedError):
-        set_recipe_status(shelf, desk.call(by=make_principal("bot", "write")), recipe.id, "retired", "no")
+        decide_recipe(shelf, desk.call(by=make_principal("bot", "write")), recipe.id, "retire", "no")
     with pytest.raises(ScopeDeniedError):
         forget_recipe(shelf, desk.call(by=make_principal("rev", "review")), recipe.id, "no")
 
@@ -266,7 +278,7 @@ def test_who_may_only_read_keeps_nothing_and_only_reviewers_decide(desk: Desk, s
 @pytest.mark.parametrize("wrong", ["", "x", "-", "a" * 65, f"{'A' * 32}-{'b' * 32}", f"{'a' * 32}-{'b' * 32}"])
 def test_an_id_of_no_recipe_is_not_found(desk: Desk, shelf: Shelf, wrong: str) -> None:
     with pytest.raises(NotFoundError):
-        set_recipe_status(shelf, desk.call(), wrong, "retired", "no such thing")
+        decide_recipe(shelf, desk.call(), wrong, "retire", "no such thing")
 
 
 def test_what_is_written_beside_decides_over_all_of_it(desk: Desk, shelf: Shelf) -> None:

@@ -58,7 +58,7 @@ def test_equal_reports_merge_into_one_card_and_other_keys_into_others(guards: Gu
 
 
 def test_a_general_lesson_is_one_card_whatever_file_was_touched(guards: Guards) -> None:
-    paths = ["/home/ann/.env", "/etc/shadow", "/root/.ssh/id_rsa"]
+    paths = ["/srv/shop/.env", "/etc/shadow", "keys/id_rsa"]
     cards = {guards.report(category="edit-before-secret-path", signature=path)["card"] for path in paths}
     [card] = cards
     rows = guards.desk.store.card_evidence(guards.desk.memory, card)

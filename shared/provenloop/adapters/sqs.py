@@ -20,7 +20,7 @@ _CONFIG = Config(connect_timeout=3, read_timeout=8, retries={"mode": "standard",
 
 
 class SqsPassQueue:
-    """Implements ``services.ports.PassQueue`` on one SQS FIFO queue."""
+    """Implements ``services.dispatch_port.PassQueue`` on one SQS FIFO queue."""
 
     def __init__(self, queue_url: str, *, client: Any = None) -> None:
         self._url = queue_url

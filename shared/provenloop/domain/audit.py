@@ -13,11 +13,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 from provenloop.domain.canonical import canonical_json
 from provenloop.domain.instants import format_instant
-from provenloop.domain.principal import Principal
+from provenloop.domain.names import MemoryId
+from provenloop.domain.principal import Principal, PrincipalKind, Scope
 
 NO_PREVIOUS = ""
 
@@ -73,6 +74,20 @@ def commit_to_note(note: Note) -> str:
 def author_of(principal: Principal) -> Mapping[str, str]:
     """The part of an entry that says who acted."""
     return {"label": principal.label, "kind": principal.kind, "id": principal.id, "token": principal.token_id}
+
+
+def acting_for(author: Mapping[str, str], memory: MemoryId, scope: Scope) -> Principal:
+    """An author of before, for one memory and scope: what they asked for was allowed when they did."""
+    return Principal(
+        id=author["id"],
+        label=author["label"],
+        kind=cast("PrincipalKind", author["kind"]),
+        tenant=memory.tenant,
+        memories=memory.name,
+        scopes=frozenset({scope}),
+        token_id=author["token"],
+        lineage=(author["id"],),
+    )
 
 
 def engine_author(name: str) -> Mapping[str, str]:

@@ -22,7 +22,7 @@ from hashlib import sha256
 from provenloop.domain.errors import InvalidInputError, UnauthenticatedError
 from provenloop.domain.names import require_name
 from provenloop.domain.principal import Principal
-from provenloop.services.ports import TokenReader
+from provenloop.services.token_port import TokenReader
 from provenloop.services.tokens import SECRET_PREFIX, principal_of, principal_of_credential
 
 CACHE_MS = 60_000

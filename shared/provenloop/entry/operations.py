@@ -2,6 +2,8 @@
 
 HTTP routes are registered from it, the OpenAPI document is made of it, and other surfaces are generated from it or
 checked against it. It is data: it calls nothing, and holds no AWS and no use case.
+
+Long on purpose: one row for each operation, and whoever looks for one, or for all of a scope, looks in one place.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import Any
 
 from provenloop.domain.errors import IntegrityError, ParameterError
 from provenloop.domain.memory_config import ParameterValue
+from provenloop.domain.setting_values import checked_flag, checked_number
 
 RATIO_STEPS = 20
 """Steps of ``demote_ratio`` between 0 and 1."""
@@ -98,16 +99,10 @@ def _checked(name: str, value: Any, field: str) -> ParameterValue:
     if default is None:
         raise ParameterError(f"unknown; one of {', '.join(NAMES)}", field=field)
     if isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise ParameterError("true or false", field=field)
-        return value
-    low, high = RANGES[name]
+        return checked_flag(value, field)
     is_whole = isinstance(default, int)
-    if isinstance(value, bool) or not isinstance(value, int if is_whole else (int, float)):
-        raise ParameterError(f"a {'whole ' if is_whole else ''}number", field=field)
-    if not low <= value <= high:
-        raise ParameterError(f"{low} to {high}", field=field)
-    return int(value) if is_whole else _in_steps(float(value), field)
+    number = checked_number(value, RANGES[name], field, is_whole=is_whole)
+    return number if is_whole else _in_steps(number, field)
 
 
 def _in_steps(value: float, field: str) -> float:

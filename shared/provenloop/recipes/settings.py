@@ -6,13 +6,13 @@ where it is wrong, one setting at a time, and the fault is told.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from provenloop.domain.errors import IntegrityError, ParameterError
 from provenloop.domain.memory_config import ParameterValue
+from provenloop.domain.setting_values import checked_flag, checked_number
 from provenloop.recipes.bands import FITTED, band_of
 from provenloop.recipes.composer import DEFAULT_MODEL, ComposerSettings
 from provenloop.recipes.decide import Band
@@ -137,17 +137,9 @@ def _checked(name: str, value: Any, field: str) -> ParameterValue:
     if default is None:
         raise ParameterError(f"unknown; one of {', '.join(NAMES)}", field=field)
     if isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise ParameterError("true or false", field=field)
-        return value
+        return checked_flag(value, field)
     if isinstance(default, str):
         if not isinstance(value, str) or not 0 < len(value) <= _MAX_NAME_CHARS or not value.isprintable():
             raise ParameterError(f"a text of 1 to {_MAX_NAME_CHARS} characters", field=field)
         return value
-    is_whole = isinstance(default, int)
-    if isinstance(value, bool) or not isinstance(value, int if is_whole else (int, float)):
-        raise ParameterError(f"a {'whole ' if is_whole else ''}number", field=field)
-    low, high = RANGES[name]
-    if not math.isfinite(value) or not low <= value <= high:
-        raise ParameterError(f"{low} to {high}", field=field)
-    return int(value) if is_whole else float(value)
+    return checked_number(value, RANGES[name], field, is_whole=isinstance(default, int))

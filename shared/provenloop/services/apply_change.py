@@ -12,7 +12,6 @@ from typing import Any
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import AuditEntry
-from provenloop.domain.checkpoint import GRACE_MS, HORIZONS_MS, Checkpoint, watch_of
 from provenloop.domain.commit import LogEntry
 from provenloop.domain.errors import (
     DestructiveGateError,
@@ -24,7 +23,6 @@ from provenloop.domain.grain import Grain
 from provenloop.domain.lifecycle import require_step
 from provenloop.domain.recommendation import FindingKey, Recommendation
 from provenloop.domain.records import Undo
-from provenloop.services.blame import due_of
 from provenloop.services.call import Call
 from provenloop.services.change_set import (
     ChangeContext,
@@ -45,6 +43,7 @@ from provenloop.services.decision import (
 )
 from provenloop.services.erasing import WRITES_AT_ONCE, Erasures, erase, erasures_of
 from provenloop.services.outbox import audited
+from provenloop.services.plan_measurements import planned_measurements
 from provenloop.services.ports import Failure, Put, Replace, Restate, Store, Write
 from provenloop.services.revert import Revert, checked_revert
 from provenloop.services.review import approval, reply_of, require_key
@@ -276,24 +275,10 @@ def _decision(store: Store, call: Call, plan: Plan, change: ChangeSet, seq: int)
         *audited(entry, note),
         Put(Undo(rec.id, seq, tuple(change.images))),
         *change.writes,
-        *_measurements(rec, seq, call.now),
+        *planned_measurements(rec, seq, call.now),
         *told(store, call.memory, plan.stored, applied),
     ]
     return Decision(writes, _reply(applied, entry, change, seq))
-
-
-def _measurements(rec: Recommendation, seq: int, now: int) -> list[Write]:
-    """The checkpoints of an applied change, the first of which declares when it is due, and the watch that counts for
-    them.
-    """
-    if rec.metric is None:
-        return []
-    planned = [Checkpoint(rec.id, horizon, now + horizon + GRACE_MS) for horizon in HORIZONS_MS]
-    return [
-        *(Put(checkpoint) for checkpoint in planned),
-        Put(due_of(planned[0])),
-        Put(watch_of(rec.id, rec.metric, at=now, seq=seq)),
-    ]
 
 
 def _reply(rec: Recommendation, entry: AuditEntry, change: ChangeSet, seq: int) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from provenloop.domain.audit import acting_for
 from provenloop.domain.canonical import parse_strict
 from provenloop.domain.distillation import (
     Distillation,
@@ -35,7 +36,7 @@ from provenloop.recipes.distillation import (
 from provenloop.services.call import Call
 from provenloop.services.decision import lost_race
 from provenloop.services.distil_port import Draft, RecipeKeeper
-from provenloop.services.distil_recipe import learner, unknown_job
+from provenloop.services.distil_recipe import unknown_job
 from provenloop.services.memories import require_heads
 from provenloop.services.model_port import ModelAccess, ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
 from provenloop.services.ports import Entropy, Put, Remove, Replace, Store, Write, WriteRefusedError
@@ -88,7 +89,7 @@ class Distiller:
         if job is None:
             raise unknown_job()
         call = Call(
-            principal=learner(job, delivery.memory),
+            principal=acting_for(job.by, delivery.memory, "write"),
             memory=delivery.memory,
             now=delivery.now,
             request_id=delivery.message_id,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from provenloop.domain.errors import LoopError
 from provenloop.domain.names import MemoryId
-from provenloop.services.ports import PassQueue, WakeIndex
+from provenloop.services.dispatch_port import PassQueue, WakeIndex
 
 #: Shorter than the time between two ticks, so that a message that was lost is sent again at the next one.
 CLAIM_MS = 270_000

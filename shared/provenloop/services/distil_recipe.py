@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import author_of
@@ -17,8 +17,6 @@ from provenloop.domain.canonical import canonical_json
 from provenloop.domain.distillation import Distillation, EnvelopeText, begun_again, not_learnt, row_of_skip
 from provenloop.domain.errors import ModelUnavailableError, NotFoundError, TooLargeError
 from provenloop.domain.instants import MINUTE_MS, format_instant
-from provenloop.domain.names import MemoryId
-from provenloop.domain.principal import Principal, PrincipalKind
 from provenloop.domain.recipe import RecipeKind, RecipeScope
 from provenloop.domain.secrets import redact_json
 from provenloop.recipes.distillation import MAX_ENVELOPE_BYTES, Envelope, parse_envelope, passes_gate
@@ -110,20 +108,6 @@ def told(job: Distillation) -> dict[str, Any]:
         "changed_at": format_instant(job.changed_at),
         "by": job.by["label"],
     }
-
-
-def learner(job: Distillation, memory: MemoryId) -> Principal:
-    """Who asked for a distillation, for this one memory; what was asked for was allowed when it was."""
-    return Principal(
-        id=job.by["id"],
-        label=job.by["label"],
-        kind=cast("PrincipalKind", job.by["kind"]),
-        tenant=memory.tenant,
-        memories=memory.name,
-        scopes=frozenset({"write"}),
-        token_id=job.by["token"],
-        lineage=(job.by["id"],),
-    )
 
 
 def _redacted(given: Mapping[str, Any]) -> Envelope:

@@ -11,7 +11,7 @@ sent once more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import Note, author_of
@@ -19,8 +19,6 @@ from provenloop.domain.canonical import canonical_json, sha256_hex
 from provenloop.domain.errors import IdempotencyMismatchError, NotFoundError
 from provenloop.domain.instants import MINUTE_MS, format_instant
 from provenloop.domain.job import BECAUSE_NOTE, ID_CHARS, Job, JobKind, begun_again
-from provenloop.domain.names import MemoryId
-from provenloop.domain.principal import Principal, PrincipalKind
 from provenloop.services.call import Call
 from provenloop.services.decision import require_because
 from provenloop.services.forget import forget
@@ -136,20 +134,6 @@ def shown(job: Job) -> dict[str, Any]:
         "by": job.by["label"],
         "error": job.error,
     }
-
-
-def principal_of(job: Job, memory: MemoryId) -> Principal:
-    """Who asked for a job, for this one memory; what was asked for was allowed when it was."""
-    return Principal(
-        id=job.by["id"],
-        label=job.by["label"],
-        kind=cast("PrincipalKind", job.by["kind"]),
-        tenant=memory.tenant,
-        memories=memory.name,
-        scopes=frozenset({"admin"}),
-        token_id=job.by["token"],
-        lineage=(job.by["id"],),
-    )
 
 
 def notes_of(job: Job, texts: Sequence[str], entropy: Entropy) -> list[Write]:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import author_of
-from provenloop.domain.errors import BusyError, IllegalTransitionError, InvalidInputError, TooLargeError
+from provenloop.domain.errors import BusyError, InvalidInputError, TooLargeError
 from provenloop.domain.recipe import (
     MAX_REQUEST_BYTES,
     MAX_RESPONSE_BYTES,
@@ -20,20 +20,17 @@ from provenloop.domain.recipe import (
     Recipe,
     RecipeKind,
     RecipeScope,
-    RecipeStatus,
     RecipeVersion,
 )
 from provenloop.recipes.normalise import normalise, signature
 from provenloop.recipes.scope import require_scope_of, scope_key
 from provenloop.services.call import Call
-from provenloop.services.decision import require_because
 from provenloop.services.memories import require_heads
 from provenloop.services.ports import Put, Replace, Write
 from provenloop.services.recipe_shelf import (
     MAX_ROUNDS,
     Shelf,
     audited_step,
-    change_recipe,
     committed,
     tidy,
     with_vector,
@@ -105,28 +102,6 @@ def keep_recipe(
             tidy(shelf, call, after, vectors)
             return kept, after
     raise BusyError("others keep changing this recipe; try again")
-
-
-def set_recipe_status(shelf: Shelf, call: Call, recipe_id: str, status: RecipeStatus, because: str) -> Recipe:
-    """What a person decides: ``quarantined``, back to ``live`` (its strikes are gone then), or ``retired``.
-
-    What is not live has no vector, and is never served.
-
-    Raises:
-        ScopeDeniedError, InvalidInputError, NotFoundError: nothing was written.
-        IllegalTransitionError: it has that status.
-        BusyError: others keep changing it.
-    """
-    call.require("review")
-    reason = require_because(because)
-
-    def moved(before: Recipe) -> Recipe:
-        if before.status == status:
-            raise IllegalTransitionError(f"the recipe is {status}", field="recipe_id")
-        strikes = 0 if status == "live" else before.strikes
-        return replace(before, status=status, strikes=strikes, changed_at=call.now, rev=before.rev + 1)
-
-    return change_recipe(shelf, call, recipe_id, moved, status, because=reason)
 
 
 def _require_sound(learnt: Learnt) -> None:

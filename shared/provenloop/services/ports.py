@@ -282,47 +282,6 @@ class Store(
         """Forget that the memory is dirty, unless a number after ``seq`` has been reserved."""
 
 
-class TokenReader(Protocol):
-    """Looks up credentials; apart from :class:`Store`, since they belong to no memory."""
-
-    def token(self, digest: str) -> Token | None:
-        """The token whose secret has this SHA-256; strongly consistent."""
-
-
-class TokenStore(TokenReader, Protocol):
-    """Everything a use case may do to credentials."""
-
-    def token_of_id(self, tenant: str, token_id: str) -> Token | None:
-        """A tenant's token; strongly consistent."""
-
-    def tokens(self, tenant: str, *, after: str = "", limit: int | None = None) -> Sequence[Token]:
-        """A tenant's tokens whose id is greater than ``after``, by id, at most ``limit``; strongly consistent."""
-
-    def transact(self, tenant: str, writes: Sequence[Write], now: int) -> None:
-        """All the writes or none, on tokens and what belongs to a tenant.
-
-        Raises:
-            WriteRefusedError: conditions did not hold.
-        """
-
-
-class WakeIndex(Protocol):
-    """Finds memories with something to do; used by the dispatcher only."""
-
-    def due_memories(self, now: int) -> tuple[MemoryId, ...]:
-        """Memories whose wake time has come, each once."""
-
-    def claim(self, memory: MemoryId, now: int, until: int) -> bool:
-        """Claim a memory until ``until``; False when another dispatcher holds it."""
-
-
-class PassQueue(Protocol):
-    """Where the dispatcher puts memories that want a pass."""
-
-    def send(self, memory: MemoryId, now: int) -> None:
-        """Ask for one pass over the memory."""
-
-
 class PolicySource(Protocol):
     """Where the operator of the installation keeps its policy."""
 

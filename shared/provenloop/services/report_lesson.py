@@ -14,18 +14,17 @@ from typing import Any
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.canonical import canonical_json
-from provenloop.domain.commit import Change, LogEntry, LogHead
+from provenloop.domain.commit import LogEntry, LogHead
 from provenloop.domain.errors import BusyError, IdempotencyMismatchError, IntegrityError, LoopError, UnavailableError
-from provenloop.domain.grain import Grain, GrainDraft
-from provenloop.domain.names import DEFAULT_NAMESPACE
-from provenloop.lessons.card import Card, CardEvidence, LessonPlace, card_id, project_key
+from provenloop.domain.grain import Grain
+from provenloop.lessons.card import Card
 from provenloop.lessons.folding import Folded, fold
 from provenloop.lessons.judgement import becomes_ready, comes_back, is_ready
-from provenloop.lessons.line import Counted, Line, checked, is_lesson, kept_detail, same_line
-from provenloop.lessons.session import SessionBreach
+from provenloop.lessons.line import Counted, Line, checked, is_lesson, same_line
 from provenloop.services.call import Call
 from provenloop.services.card_chain import chained, put_as_ready, step_of_engine
 from provenloop.services.card_counts import side_of, trim_evidence
+from provenloop.services.lesson_line import LessonLine
 from provenloop.services.lesson_number import lesson_given_back_if_refused, reserve_for_lesson
 from provenloop.services.lesson_settings import InForce, settings_in_force
 from provenloop.services.ports import (
@@ -37,14 +36,10 @@ from provenloop.services.ports import (
     WriteRefusedError,
 )
 
-TOPIC = "lesson"
 DISABLED, NOT_PERSISTED, ERROR = "disabled", "rules_not_persisted", "error"
-#: What all lines have in common; the request tells them apart, so that one request is one line, whatever it says.
-_DRAFT = GrainDraft("event", DEFAULT_NAMESPACE, TOPIC, "", None, {})
 _MAX_ROUNDS = 12
 #: Reporters of one card collide on it, so each is sent more often than other transactions.
 _TRIES = 16
-_REQUEST_CHARS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +123,11 @@ class _Reporting:
         in_force: InForce,
         offer: Offer | None,
     ) -> None:
-        addresses = Addresses(head.key)
-        self._offer = offer
         self._store, self._call, self._seq, self._settings = store, call, head.seq, in_force.settings
-        self._line, self._folded, self._addresses = line, folded, addresses
-        self._request = call.idempotency_key or call.request_id
-        self._project = project_key(addresses, line.project)
-        self._card_id = card_id(addresses, line.project, folded.key)
+        self._line, self._folded, self._offer = line, folded, offer
+        self._stream = LessonLine(call, head.seq, line, folded, Addresses(head.key))
+        self._card_id, self._address = self._stream.card_id, self._stream.address
         self._is_no_rule = self._card_id in in_force.not_rules
-        self._address = addresses.address(_DRAFT, (call.memory.name, call.principal.id, self._request, TOPIC))
 
     def commit(self) -> dict[str, Any] | None:
         """The reply once the line is stored; None where its number was taken and a new one is needed."""
@@ -186,11 +177,11 @@ class _Reporting:
     def _stored(self, card: Card | None) -> _Stored:
         counted = self._counted(card)
         if counted == "environment":
-            return _Stored(self._line_writes(counted, None), None, self._reply(self._seq, None, counted))
+            return _Stored(self._stream.writes(counted, None), None, self._reply(self._seq, None, counted))
         after, just_ready, writes = self._merged(card, counted)
-        lines = self._line_writes(counted, after, just_ready=just_ready)
+        lines = self._stream.writes(counted, after, just_ready=just_ready)
         reply = self._reply(self._seq, after, counted, just_ready=just_ready)
-        own = [Put(self._evidence(counted)), *self._breach(counted)]
+        own = [Put(self._stream.evidence(counted)), *self._stream.breach(counted)]
         if self._offer is not None and not just_ready:
             told = {"action": "offer", **self._offered()}
             own += chained(self._store, self._call, after, after, told, self._offer.because)
@@ -243,7 +234,7 @@ class _Reporting:
         card = Card(
             id=self._card_id,
             project=line.project,
-            project_key=self._project,
+            project_key=self._stream.project,
             category=self._folded.key.category,
             signature=self._folded.key.signature,
             created_at=now,
@@ -258,55 +249,6 @@ class _Reporting:
             self._store, self._call, replace(card, ready_at=now), {"reason": "ready", **self._offered()}
         )
         return step.card, True, step.writes
-
-    def _line_writes(self, counted: Counted, card: Card | None, *, just_ready: bool = False) -> list[Write]:
-        grain = Grain(
-            address=self._address,
-            kind="event",
-            namespace=DEFAULT_NAMESPACE,
-            body=self._line.body(card.id if card is not None else None, counted, just_ready=just_ready),
-            recorded_at=self._call.now,
-            last_stated_at=self._call.now,
-            seq=self._seq,
-            by=self._call.principal.label,
-            request=self._addresses.short("request", self._call.principal.id, self._request)[:_REQUEST_CHARS],
-            occurred_at=self._call.now,
-            redacted=self._line.redacted,
-        )
-        session = self._line.session
-        change = Change(
-            "add",
-            "event",
-            self._address,
-            DEFAULT_NAMESPACE,
-            occurred_at=self._call.now,
-            session=self._addresses.short("session", session) if session else None,
-        )
-        by, commit = self._call.principal.label, f"{self._call.request_id}/{self._seq}"
-        entry = LogEntry(self._seq, commit, self._call.now, by, (change,), grains=1)
-        return [Put(entry), Put(grain), Put(LessonPlace(self._project, self._seq, self._address))]
-
-    def _evidence(self, counted: Counted) -> CardEvidence:
-        return CardEvidence(
-            card=self._card_id,
-            seq=self._seq,
-            lesson=self._address,
-            at=self._call.now,
-            source=self._line.source,
-            detail=kept_detail(self._line.detail),
-            counted="violation" if counted == "violation" else "report",
-            signature=self._folded.evidence.signature,
-            target=self._folded.evidence.target,
-            session=self._line.session,
-            needs_user_confirmation=self._folded.evidence.needs_user_confirmation,
-        )
-
-    def _breach(self, counted: Counted) -> list[Write]:
-        """That the session of the line broke the rule: it is no sample of it then."""
-        if counted != "violation" or not self._line.session:
-            return []
-        session = self._addresses.short("session", self._line.session)
-        return [Put(SessionBreach(session, self._card_id, self._seq, self._call.now))]
 
     def _reply(self, seq: int, card: Card | None, counted: Counted, *, just_ready: bool = False) -> dict[str, Any]:
         known = card.id if card is not None else None

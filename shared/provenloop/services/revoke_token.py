@@ -20,8 +20,9 @@ from provenloop.domain.names import tenant_itself
 from provenloop.domain.principal import Principal, require_scope
 from provenloop.domain.records import Token
 from provenloop.services.audit_port import AuditReader
-from provenloop.services.ports import Replace, TokenStore, Write, WriteRefusedError
+from provenloop.services.ports import Replace, Write, WriteRefusedError
 from provenloop.services.tenant_trail import revoked, token_chain
+from provenloop.services.token_port import TokenStore
 from provenloop.services.tokens import describe
 
 #: Tokens revoked in one transaction; each is three items with its audit entry, and a transaction takes a hundred.

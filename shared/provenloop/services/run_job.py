@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from provenloop.domain.audit import acting_for
 from provenloop.domain.errors import IntegrityError, InternalError, NotFoundError
 from provenloop.domain.job import Job
 from provenloop.domain.names import MemoryId
@@ -13,7 +14,6 @@ from provenloop.services.call import Call
 from provenloop.services.erase_memory import continue_erasure
 from provenloop.services.forget_job import continue_forget, end_job
 from provenloop.services.job_port import JobQueue
-from provenloop.services.jobs import principal_of
 from provenloop.services.ports import Entropy, Store
 
 Outcome = Literal["done", "failed", "sent on", "over"]
@@ -66,7 +66,7 @@ def _go_on(store: Store, job: Job, call: Call, occasion: Occasion) -> Job:
 def _call_of(job: Job, memory: MemoryId, occasion: Occasion) -> Call:
     """The request that a stretch acts as: whoever asked for the job, under the message's id."""
     return Call(
-        principal=principal_of(job, memory),
+        principal=acting_for(job.by, memory, "admin"),
         memory=memory,
         now=occasion.now,
         request_id=occasion.message_id,

@@ -42,13 +42,12 @@ from provenloop.services.ports import (
     Put,
     Require,
     Store,
-    TokenReader,
-    TokenStore,
     Write,
     WriteRefusedError,
 )
 from provenloop.services.replay import answered_before, replay_of
 from provenloop.services.tenant_trail import minted
+from provenloop.services.token_port import TokenReader, TokenStore
 
 SECRET_BYTES = 32
 SECRET_PREFIX = "pvl_"

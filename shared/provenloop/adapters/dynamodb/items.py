@@ -13,11 +13,27 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from provenloop.adapters.dynamodb import keys
+from provenloop.adapters.dynamodb.beside import (
+    RUN_KEPT_S,
+    among_callbacks,
+    among_tenants,
+    in_outbox,
+    in_queue,
+    in_vector_index,
+    in_wake_index,
+    ttl_in_session,
+    ttl_of_day,
+    ttl_of_distillation,
+    ttl_of_job,
+    ttl_of_reads,
+    ttl_of_session,
+    ttl_of_use,
+    ttl_of_wait,
+)
 from provenloop.adapters.dynamodb.card_items import beside_card, beside_place, card_doc, card_of
-from provenloop.adapters.dynamodb.codec import decode, encode, plain
+from provenloop.adapters.dynamodb.codec import decode, encode
 from provenloop.adapters.dynamodb.grain_items import beside_grain, grain_doc, grain_of, seconds
 from provenloop.adapters.dynamodb.keys import Key
-from provenloop.adapters.dynamodb.packing import unpacked
 from provenloop.adapters.dynamodb.rows import ROW_VERSION, Row, pack, unpack
 from provenloop.domain.audit import AuditEntry, ChainEnd, Note
 from provenloop.domain.bus_events import BusEvent
@@ -27,14 +43,13 @@ from provenloop.domain.commit import LogEntry, PassHead, TimerHead
 from provenloop.domain.distillation import Distillation, EnvelopeText
 from provenloop.domain.errors import IntegrityError
 from provenloop.domain.grain import Grain
-from provenloop.domain.instants import day_start_ms, utc_day
 from provenloop.domain.job import Job
 from provenloop.domain.ledger import LedgerRow
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recipe import HitFeedback, Recipe, RecipeVersion
 from provenloop.domain.recipe_vectors import Embedded, VectorHead, VectorItem, VectorRow
-from provenloop.domain.recommendation import FindingKey, Recommendation, severity_rank
+from provenloop.domain.recommendation import FindingKey, Recommendation
 from provenloop.domain.records import (
     RECALL_KEPT_MS,
     AgedCount,
@@ -55,21 +70,11 @@ from provenloop.domain.records import (
     TokenId,
     Undo,
 )
-from provenloop.domain.rollup import ROLLUP_KEPT_DAYS, AskDay, AssemblyDay, ReadDays, SignatureDay, ToolDay
-from provenloop.domain.waiting import CLOSED_KEPT_MS, Callback, Wait
+from provenloop.domain.rollup import AskDay, AssemblyDay, ReadDays, SignatureDay, ToolDay
+from provenloop.domain.waiting import Callback, Wait
 from provenloop.lessons.card import Card, CardEvidence, LessonPlace, Rule
-from provenloop.lessons.session import SESSION_KEPT_MS, CardPass, Session, SessionBreach, SessionPass, SessionRules
+from provenloop.lessons.session import CardPass, Session, SessionBreach, SessionPass, SessionRules
 from provenloop.services.ports import Entity
-
-DAY_S = 86_400
-RUN_KEPT_S = 90 * DAY_S
-JOB_KEPT_S = 400 * DAY_S
-
-#: Fields of a recommendation that its row in the queue shows.
-QUEUE_FIELDS = (
-    "id", "analyzer", "origin", "namespace", "target", "summary", "severity", "status", "count", "confidence",
-    "created_at", "updated_at", "expires_at", "destructive", "rollbackable", "revision", "proposal_digest",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -85,104 +90,25 @@ class Form:
     key: Callable[[MemoryId, Any], Key] | None = None
 
 
-def _beside_recommendation(memory: MemoryId, rec: Recommendation) -> Mapping[str, Any]:
-    fields = plain(rec)
-    return {
-        "queue_pk": keys.queue_partition(memory, rec.status),
-        "queue_sk": keys.queue_order(severity_rank(rec.severity), rec.created_at, rec.id),
-        "row": canonical_json({name: fields[name] for name in QUEUE_FIELDS}),
-    }
-
-
-def _beside_timer(memory: MemoryId, timer: TimerHead) -> Mapping[str, Any]:
-    if timer.due_at is None:
-        return {}
-    return {"wake": keys.wake_shard(memory), "wake_at": timer.due_at}
-
-
-def _beside_event(memory: MemoryId, event: BusEvent) -> Mapping[str, Any]:
-    return {"time_pk": keys.outbox_shard(memory), "time_sk": keys.outbox_order(event.at, event.id)}
-
-
-def _beside_chain_end(memory: MemoryId, end: ChainEnd) -> Mapping[str, Any]:
-    """Those of tenants themselves are found without knowing any tenant."""
-    if not memory.is_tenant:
-        return {}
-    return {"time_pk": keys.TENANTS, "time_sk": keys.tenant_order(memory.tenant, end.subject)}
-
-
-def _beside_wait(_memory: MemoryId, wait: Wait) -> Mapping[str, Any]:
-    return {"ttl": None if wait.closed_at is None else seconds(wait.closed_at + CLOSED_KEPT_MS)}
-
-
-def _beside_callback(memory: MemoryId, callback: Callback) -> Mapping[str, Any]:
-    place = keys.callback_order(callback.at, callback.id)
-    return {"time_pk": keys.callback_shard(memory), "time_sk": place}
-
-
-def _beside_vector(memory: MemoryId, item: VectorItem) -> Mapping[str, Any]:
-    """The vector once more, as numbers: what an index of the store's own reads."""
-    [vector] = unpacked(item.packed, 1)
-    # Single precision has no more digits than these.
-    rounded = [float(f"{value:.7g}") for value in vector]
-    return {"vector_pk": keys.vector_partition(memory, item.scope_key, item.space), "vector": rounded}
-
-
-def _ttl_of_day(_memory: MemoryId, row: ToolDay | SignatureDay | AskDay | AssemblyDay) -> Mapping[str, Any]:
-    return {"ttl": _ttl_after(row.day)}
-
-
-def _ttl_of_job(_memory: MemoryId, job: Job) -> Mapping[str, Any]:
-    """A job that is over is told about for a while; one that runs stays."""
-    return {} if job.is_running else {"ttl": job.changed_at // 1000 + JOB_KEPT_S}
-
-
-def _ttl_of_distillation(_memory: MemoryId, job: Distillation) -> Mapping[str, Any]:
-    return {"ttl": job.changed_at // 1000 + JOB_KEPT_S} if job.is_over else {}
-
-
-def _ttl_of_use(_memory: MemoryId, entry: LogEntry) -> Mapping[str, Any]:
-    """An entry that only tells how memory was used goes with the counts that it was counted in."""
-    is_use = bool(entry.changes) and all(change.is_telemetry for change in entry.changes)
-    return {"ttl": _ttl_after(utc_day(entry.at))} if is_use else {}
-
-
-def _ttl_of_reads(_memory: MemoryId, row: ReadDays) -> Mapping[str, Any]:
-    return {"ttl": _ttl_after(max(row.days)) if row.days else None}
-
-
-def _ttl_of_session(_memory: MemoryId, session: Session) -> Mapping[str, Any]:
-    return {"ttl": seconds(session.started_at + SESSION_KEPT_MS)}
-
-
-def _ttl_in_session(_memory: MemoryId, row: SessionRules | SessionPass | SessionBreach | CardPass) -> Mapping[str, Any]:
-    return {"ttl": seconds(row.at + SESSION_KEPT_MS)}
-
-
-def _ttl_after(day: str) -> int:
-    """When a rollup row of that day goes, in epoch seconds."""
-    return day_start_ms(day) // 1000 + (ROLLUP_KEPT_DAYS + 1) * DAY_S
-
-
 FORMS: tuple[Form, ...] = (
     Form("grain", Grain, lambda grain: grain.address, "GRAIN", "head_rev", beside_grain),
     Form("history", History, lambda row: keys.history(row.grain.address, row.grain.head_rev), "GRAIN"),
     Form("predecessors", Predecessors, lambda row: keys.predecessors(row.address, row.seq), "GRAIN"),
-    Form("log", LogEntry, lambda entry: keys.log_entry(entry.seq), "LOG", None, _ttl_of_use),
+    Form("log", LogEntry, lambda entry: keys.log_entry(entry.seq), "LOG", None, ttl_of_use),
     Form("pass", PassHead, lambda _head: keys.PASS_HEAD, "HEAD", "rev"),
-    Form("timer", TimerHead, lambda _head: keys.TIMER_HEAD, "HEAD", "rev", _beside_timer),
-    Form("tool_day", ToolDay, lambda row: keys.tool_day(row.tool_key, row.day), "INDEX", "rev", _ttl_of_day),
+    Form("timer", TimerHead, lambda _head: keys.TIMER_HEAD, "HEAD", "rev", in_wake_index),
+    Form("tool_day", ToolDay, lambda row: keys.tool_day(row.tool_key, row.day), "INDEX", "rev", ttl_of_day),
     Form(
         "signature_day",
         SignatureDay,
         lambda row: keys.signature_day(row.tool_key, row.day, row.signature),
         "INDEX",
         "rev",
-        _ttl_of_day,
+        ttl_of_day,
     ),
-    Form("ask_day", AskDay, lambda row: keys.ask_day(row.question, row.day), "INDEX", "rev", _ttl_of_day),
-    Form("assembly_day", AssemblyDay, lambda row: keys.assembly_day(row.day), "INDEX", "rev", _ttl_of_day),
-    Form("read_days", ReadDays, lambda row: keys.read_days(row.address), "INDEX", "rev", _ttl_of_reads),
+    Form("ask_day", AskDay, lambda row: keys.ask_day(row.question, row.day), "INDEX", "rev", ttl_of_day),
+    Form("assembly_day", AssemblyDay, lambda row: keys.assembly_day(row.day), "INDEX", "rev", ttl_of_day),
+    Form("read_days", ReadDays, lambda row: keys.read_days(row.address), "INDEX", "rev", ttl_of_reads),
     Form("term", TermRow, lambda row: keys.term(row.term), "INDEX", "rev"),
     Form("term_segment", TermSegment, lambda row: keys.term_segment(row.term, row.n), "INDEX", "rev"),
     Form(
@@ -198,20 +124,18 @@ FORMS: tuple[Form, ...] = (
     Form("near", NearPosting, lambda row: keys.near_posting(row.token, row.size, row.address), "INDEX"),
     Form("near_text", NearText, lambda row: keys.near_text(row.address), "INDEX", "rev"),
     Form("due", Due, lambda row: keys.due(row.due_at, row.what, row.ref), "INDEX"),
-    Form(
-        "recommendation", Recommendation, lambda rec: keys.recommendation(rec.id), "LOOP", "rev", _beside_recommendation
-    ),
+    Form("recommendation", Recommendation, lambda rec: keys.recommendation(rec.id), "LOOP", "rev", in_queue),
     Form("key", FindingKey, lambda key: keys.finding_key(key.family, key.group, key.dedup_key), "LOOP", "rev"),
     Form("checkpoint", Checkpoint, lambda row: keys.checkpoint(row.recommendation, row.horizon_ms), "LOOP", "rev"),
     Form("watch", Watch, lambda row: keys.watch(row.subject_key, row.recommendation), "LOOP", "rev"),
     Form("regression", Regression, lambda row: keys.regression(row.recommendation), "LOOP"),
-    Form("wait", Wait, lambda row: keys.wait(row.recommendation, row.execution), "LOOP", "rev", _beside_wait),
-    Form("callback", Callback, lambda row: keys.callback(row.id, row.execution), "OUTBOX", None, _beside_callback),
+    Form("wait", Wait, lambda row: keys.wait(row.recommendation, row.execution), "LOOP", "rev", ttl_of_wait),
+    Form("callback", Callback, lambda row: keys.callback(row.id, row.execution), "OUTBOX", None, among_callbacks),
     Form("undo", Undo, lambda row: keys.undo(row.recommendation), "LOOP"),
     Form("config", MemoryConfig, lambda _config: keys.CONFIG, "HEAD", "rev"),
     Form("run", Run, lambda row: keys.run(row.id), "LOOP", None, lambda _m, run: {"ttl": run.at // 1000 + RUN_KEPT_S}),
-    Form("job", Job, lambda job: keys.job(job.id), "LOOP", "rev", _ttl_of_job),
-    Form("distillation", Distillation, lambda row: keys.distillation(row.id), "RECIPE", "rev", _ttl_of_distillation),
+    Form("job", Job, lambda job: keys.job(job.id), "LOOP", "rev", ttl_of_job),
+    Form("distillation", Distillation, lambda row: keys.distillation(row.id), "RECIPE", "rev", ttl_of_distillation),
     Form("envelope", EnvelopeText, lambda row: keys.envelope(row.job), "RECIPE"),
     Form("ledger", LedgerRow, lambda row: keys.ledger_row(row.at, row.id), "RECIPE"),
     Form("audit", AuditEntry, lambda entry: keys.chain(entry.subject, entry.n), "AUDIT"),
@@ -232,10 +156,10 @@ FORMS: tuple[Form, ...] = (
         lambda row: keys.vector_item(row.scope_key, row.space, row.name),
         "RECIPE",
         "rev",
-        _beside_vector,
+        in_vector_index,
     ),
-    Form("chain_end", ChainEnd, lambda end: keys.chain_end(end.subject), "LOOP", "rev", _beside_chain_end),
-    Form("event", BusEvent, lambda event: event.id, "OUTBOX", None, _beside_event),
+    Form("chain_end", ChainEnd, lambda end: keys.chain_end(end.subject), "LOOP", "rev", among_tenants),
+    Form("event", BusEvent, lambda event: event.id, "OUTBOX", None, in_outbox),
     Form("note", Note, lambda note: keys.chain(note.subject, note.n), "NOTE"),
     Form(
         "replay",
@@ -267,14 +191,14 @@ FORMS: tuple[Form, ...] = (
         None,
         beside_place,
     ),
-    Form("session", Session, lambda row: keys.session(row.key), "LESSON", "rev", _ttl_of_session),
+    Form("session", Session, lambda row: keys.session(row.key), "LESSON", "rev", ttl_of_session),
     Form(
         "session_rules",
         SessionRules,
         lambda row: keys.session_rules(row.session, row.n),
         "LESSON",
         None,
-        _ttl_in_session,
+        ttl_in_session,
     ),
     Form(
         "session_pass",
@@ -282,16 +206,16 @@ FORMS: tuple[Form, ...] = (
         lambda row: keys.session_pass(row.session, row.card),
         "LESSON",
         None,
-        _ttl_in_session,
+        ttl_in_session,
     ),
-    Form("card_pass", CardPass, lambda row: keys.card_pass(row.card, row.session), "LESSON", None, _ttl_in_session),
+    Form("card_pass", CardPass, lambda row: keys.card_pass(row.card, row.session), "LESSON", None, ttl_in_session),
     Form(
         "session_breach",
         SessionBreach,
         lambda row: keys.session_breach(row.session, row.card, row.seq),
         "LESSON",
         None,
-        _ttl_in_session,
+        ttl_in_session,
     ),
     Form("token_id", TokenId, lambda row: row.id, key=lambda m, row: keys.token_id(m.tenant, row.id)),
     Form("label", Label, lambda row: row.label, key=lambda m, row: keys.label(m.tenant, row.label)),

@@ -8,8 +8,9 @@ from typing import TypeVar
 
 from provenloop.adapters.dynamodb import heads, keys, queue_index, table, writes
 from provenloop.adapters.dynamodb.aged_rows import AgedRows
+from provenloop.adapters.dynamodb.audit_rows import AuditRows
 from provenloop.adapters.dynamodb.distillation_rows import DistillationRows
-from provenloop.adapters.dynamodb.items import audit_entry_of, entity_of
+from provenloop.adapters.dynamodb.items import entity_of
 from provenloop.adapters.dynamodb.job_rows import JobRows
 from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.ledger_rows import LedgerRows
@@ -25,7 +26,6 @@ from provenloop.adapters.dynamodb.session_rows import SessionRows
 from provenloop.adapters.dynamodb.wait_rows import WaitRows
 from provenloop.adapters.dynamodb.whole_memory import WholeMemories
 from provenloop.domain.address import is_address
-from provenloop.domain.audit import AuditEntry, ChainEnd, Note
 from provenloop.domain.commit import Heads, LogEntry, LogHead
 from provenloop.domain.errors import IntegrityError
 from provenloop.domain.grain import Grain
@@ -43,6 +43,7 @@ T = TypeVar("T")
 
 class DynamoStore(
     AgedRows,
+    AuditRows,
     DistillationRows,
     JobRows,
     LedgerRows,
@@ -235,35 +236,6 @@ class DynamoStore(
         if row is None or is_expired(row, now):
             return None
         return as_entity(row, Replay)
-
-    # audit
-
-    def audit_entries(
-        self, memory: MemoryId, subject: str | None = None, *, after: tuple[str, int] | None = None
-    ) -> Iterator[AuditEntry]:
-        """See ``AuditReader``."""
-        start = keys.chain_of(subject) if subject is not None else " "
-        # A blank behind a key sorts after it, and before every other key.
-        first = start if after is None else max(start, f"{keys.chain(*after)} ")
-        chosen = Row.sk.between(first, start + keys.LAST if subject is not None else keys.LAST)
-        return map(audit_entry_of, table.query(partition(memory, "AUDIT"), chosen))
-
-    def notes(self, memory: MemoryId, subject: str) -> Mapping[int, Note]:
-        """See ``AuditReader``."""
-        rows = table.query(partition(memory, "NOTE"), Row.sk.startswith(keys.chain_of(subject)))
-        return {note.n: note for note in entities(rows, Note)}
-
-    def all_notes(self, memory: MemoryId) -> Iterator[Note]:
-        """See ``AuditReader``."""
-        return entities(table.query(partition(memory, "NOTE")), Note)
-
-    def chain_end(self, memory: MemoryId, subject: str) -> ChainEnd | None:
-        """See ``AuditReader``."""
-        return self._one(self._loop_key(memory, keys.chain_end(subject)), ChainEnd)
-
-    def chain_ends(self, memory: MemoryId) -> tuple[ChainEnd, ...]:
-        """See ``AuditReader``."""
-        return self._loop(memory, keys.CHAIN_END_PREFIX, ChainEnd)
 
     # writes
 

@@ -15,7 +15,7 @@ from provenloop.services.ports import Write
 
 
 class DynamoTokens:
-    """Implements ``services.ports.TokenStore``."""
+    """Implements ``services.token_port.TokenStore``."""
 
     def __init__(self, table_name: str, region: str | None = None, *, pause: table.Pause) -> None:
         table.bind(table_name, region)

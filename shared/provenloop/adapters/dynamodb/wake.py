@@ -10,7 +10,7 @@ from provenloop.domain.names import MemoryId
 
 
 class DynamoWakeIndex:
-    """Implements ``services.ports.WakeIndex``."""
+    """Implements ``services.dispatch_port.WakeIndex``."""
 
     def __init__(self, table_name: str, region: str | None = None) -> None:
         table.bind(table_name, region)
