@@ -13,7 +13,7 @@ from provenloop.domain.principal import Principal
 from provenloop.lessons.card import COUNTERS, Card
 from provenloop.lessons.line import Line, LineEvidence
 from provenloop.services import card_actions, pass_lesson, report_lesson, settle_session, start_session
-from provenloop.services.ports import Count
+from provenloop.services.card_count import Count
 from tests.builders import NOW, Desk, make_principal
 
 GUARD = make_principal("guard", "write", kind="agent")

@@ -12,6 +12,7 @@ import pytest
 
 from provenloop.adapters.dynamodb.store import DynamoStore
 from provenloop.domain.bus_events import EVENT_FIELDS, event_of
+from provenloop.domain.commit import TimerHead
 from provenloop.domain.errors import (
     IllegalTransitionError,
     InvalidInputError,
@@ -25,9 +26,12 @@ from provenloop.domain.waiting import Wait
 from provenloop.services import review, snooze
 from provenloop.services.audit_export import export_page
 from provenloop.services.batch_review import MAX_IDS, BatchAction, batch_review
+from provenloop.services.ports import Replace
 from provenloop.services.snooze import LONGEST_MS
 from tests.builders import DAY_MS, Desk, make_calls, make_fact, make_principal, make_skill
-from tests.faults import assert_unchanged
+from tests.faults import Interleaving, assert_unchanged
+from tests.faults.saved import SavedTable
+from tests.faults.tables import TABLE
 from tests.store_fixture import prepared
 
 LONG = "x" * 501
@@ -420,3 +424,37 @@ def test_every_step_tells_the_bus_all_that_the_events_of_its_kind_promise(
     for event in told:
         needed = set(EVENT_FIELDS[event.kind]) - ({"reason"} if event.detail["n"] == 1 else set())
         assert needed <= event.detail.keys(), (event.kind, event.detail["status"])
+
+
+@pytest.mark.parametrize("is_set", [True, False])
+def test_decisions_about_different_findings_never_refuse_each_other(found: Desk, is_set: bool) -> None:
+    """Both make an instant due, and so move the one timer of the memory, whether it is set or not."""
+    one, other = found.finding("tool_failure"), found.finding("contradiction_sweep")
+    until = found.now + 3 * DAY_MS
+    if not is_set:
+        rev = timer_of(found).rev
+        found.store.transact(found.memory, [Replace(TimerHead(rev + 1), expected=rev)], found.now)
+    earliest = min(timer_of(found).due_at or until, until)
+    saved, first, second = SavedTable(found.client, TABLE), found.call(), found.call()
+
+    def rejecting() -> None:
+        review.reject(found.store, first, one, "no")
+
+    def snoozing() -> None:
+        snooze.snooze(found.store, second, other, "later", until=until)
+
+    for calls in range(8):
+        saved.restore()
+        with Interleaving(found.client, schedule=[0] * calls + [1] * 20) as race:
+            race.actor("one", rejecting)
+            race.actor("other", snoozing)
+            for outcome in race.run().values():
+                outcome.result()
+        assert timer_of(found).due_at == earliest
+        found.verify()
+
+
+def timer_of(desk: Desk) -> TimerHead:
+    heads = desk.store.heads(desk.memory)
+    assert heads is not None
+    return heads.timer

@@ -24,11 +24,12 @@ from provenloop.lessons.block import SECTION
 from provenloop.lessons.card import Rule, project_key
 from provenloop.lessons.session import SESSION_KEPT_MS, Session, SessionRules
 from provenloop.services import settle_session
+from provenloop.services.migrate_cards import migrate_cards
 from provenloop.services.start_session import start_session
 from tests.builders import DAY_MS, Desk, make_free_event, make_principal
 from tests.faults import Crash, Fault, FaultLayer, Interleaving, assert_unchanged, single_faults
 from tests.faults.schedules import schedules
-from tests.lessons import GUARD, Guards, make_card
+from tests.lessons import GUARD, REVIEWER, Guards, make_card
 from tests.scenario.world import quietly
 from tests.store_fixture import fresh_store
 
@@ -244,6 +245,58 @@ def test_only_a_violation_of_this_session_takes_the_sample_away(guards: Guards, 
     guards.report(session="s1", kind="gate_not_run")
     guards.end()
     assert guards.counts(rule)[2] == 1
+
+
+def merged(guards: Guards, *names: str) -> str:
+    """The id of the card that rules of these categories are merged into by a person."""
+    guards.set(folds=dict.fromkeys(names, "one-lesson"))
+    answer = migrate_cards(guards.desk.store, guards.desk.call(by=REVIEWER), "one lesson")
+    [target] = {row["into"] for row in answer["merged"]}
+    return str(target)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "counts"),
+    [("", "", (0, 0, 1)), ("a", "", (1, 0, 0)), ("b", "", (1, 0, 0)), ("", "a", (1, 0, 0)), ("a", "b", (2, 0, 0))],
+)
+def test_rules_that_become_one_while_they_are_there_count_as_one(
+    guards: Guards, before: str, after: str, counts: tuple[int, int, int]
+) -> None:
+    arm(guards, "a", "b")
+    guards.start()
+    if before:
+        guards.report(session="s1", category=before)
+    rule = merged(guards, "a", "b")
+    if after:
+        guards.report(session="s1", category=after)
+    guards.end()
+    assert guards.counts(rule) == counts
+
+
+@pytest.mark.parametrize("calls", range(14))
+def test_rules_that_become_one_while_their_session_is_settled_count_it_once(
+    guards: Guards, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are settled in two transactions; the merging comes after so many calls of that."""
+    monkeypatch.setattr(settle_session, "SETTLED_AT_ONCE", 1)
+    arm(guards, "a", "b")
+    guards.start()
+    for name in ("a", "b"):
+        guards.passes(category=name)
+    found: list[str] = []
+    with Interleaving(guards.desk.client, schedule=[0] * calls + [1] * 60 + [0] * 90) as race:
+        race.actor("agent", guards.end)
+        race.actor("reviewer", lambda: found.append(merged(guards, "a", "b")))
+        race.run()["agent"].result()
+    assert guards.counts(found[0])[1:] == (1, 1)
+    guards.desk.verify()
+
+
+def test_a_resume_shows_the_rule_that_others_became(guards: Guards) -> None:
+    arm(guards, "a", "b")
+    assert len(guards.start()["rules"]) == 2
+    rule = merged(guards, "a", "b")
+    assert guards.start()["rules"] == [rule]
 
 
 def test_two_sessions_count_twice_and_a_rule_armed_meanwhile_is_none_of_the_first(guards: Guards) -> None:

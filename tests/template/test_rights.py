@@ -97,7 +97,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
     },
     "lessons": {
         "TOKEN": frozenset({"GetItem"}),
-        "HEAD": frozenset({"GetItem", "Query", "PutItem", "UpdateItem"}),
+        "HEAD": frozenset({"GetItem", "Query", "UpdateItem"}),
         "LOG": frozenset({"Query", "PutItem"}),
         "GRAIN": frozenset({"BatchGetItem", "PutItem"}),
         "INDEX": frozenset({"BatchGetItem", "PutItem", "DeleteItem"}),

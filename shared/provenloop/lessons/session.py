@@ -7,6 +7,7 @@ order of one list that stands still once the session is over, so a place in it s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, NamedTuple
@@ -107,15 +108,15 @@ class Counted(NamedTuple):
     samples: int
 
 
-def counted_of(record: SessionRecord, card: str) -> Counted:
-    """What the session counts of a card.
+def counted_of(record: SessionRecord, names: AbstractSet[str]) -> Counted:
+    """What the session counts of a card, by all the ids that this has or had before cards were merged.
 
     A rule that was there and not broken is a sample. Where nobody said that the session ended, it is one only if
     nothing at all was broken: such a session may have ended anyhow.
     """
-    was_there = card in record.rules and card not in record.broken
+    was_there = not names.isdisjoint(record.rules) and names.isdisjoint(record.broken)
     is_sample = was_there and not (record.session.end == "forgotten" and record.broken)
-    return Counted(int(card in record.followed), int(is_sample))
+    return Counted(int(not names.isdisjoint(record.followed)), int(is_sample))
 
 
 def rule_rows(session: Session, cards: Iterable[str]) -> Iterator[SessionRules]:

@@ -20,8 +20,9 @@ from provenloop.lessons.actions import EngineStep, moved_by_engine
 from provenloop.lessons.card import Card, rule_of
 from provenloop.lessons.judgement import tally_of
 from provenloop.services.call import Call
+from provenloop.services.card_count import Count, Within
 from provenloop.services.outbox import audited
-from provenloop.services.ports import Count, Put, Remove, Replace, Store, Within, Write
+from provenloop.services.ports import Put, Remove, Replace, Store, Write
 
 ENGINE = "engine:lessons"
 _SALT_BYTES = 16

@@ -9,7 +9,8 @@ from provenloop.lessons.card import KEPT_EVIDENCE, Card
 from provenloop.lessons.judgement import becomes_ready, comes_back
 from provenloop.lessons.settings import LessonSettings
 from provenloop.services.call import Call
-from provenloop.services.ports import Remove, Store, Within, WriteRefusedError
+from provenloop.services.card_count import Within
+from provenloop.services.ports import Remove, Store, WriteRefusedError
 
 _TRIMMED_EVERY = 10
 _AT_ONCE = 90

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from provenloop.domain.errors import AmbiguousPrefixError, NotFoundError
 from provenloop.domain.names import MemoryId
@@ -12,6 +12,9 @@ from provenloop.services.call import Call
 from provenloop.services.ports import Store
 
 _PREFIX = re.compile(rf"[a-z2-7]{{1,{ID_CHARS}}}\Z")
+
+#: So many times a card can have been merged into another that was merged then.
+_MAX_MERGES = 5
 
 
 def find_card(store: Store, call: Call, prefix: str) -> Card:
@@ -41,3 +44,15 @@ def cards_through_merging(store: Store, memory: MemoryId, card_id: str | None) -
             return
         yield card
         card_id = card.merged_into
+
+
+def cards_that_stand(store: Store, memory: MemoryId, ids: Collection[str]) -> Mapping[str, Card]:
+    """By id the card, or the one that it was merged into in the end."""
+    cards = dict(store.cards(memory, ids)) if ids else {}
+    for _ in range(_MAX_MERGES):
+        merged = {name: card.merged_into for name, card in cards.items() if card.merged_into is not None}
+        if not merged:
+            break
+        into = store.cards(memory, set(merged.values()))
+        cards |= {name: into[target] for name, target in merged.items() if target in into}
+    return cards

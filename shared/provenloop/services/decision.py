@@ -15,6 +15,7 @@ from typing import Any
 from provenloop.domain.audit import AuditEntry, Note, author_of, head_after, next_entry
 from provenloop.domain.errors import (
     AmbiguousPrefixError,
+    BusyError,
     ConflictError,
     InvalidInputError,
     NotFoundError,
@@ -25,11 +26,13 @@ from provenloop.domain.errors import (
 from provenloop.domain.lifecycle import Status
 from provenloop.domain.recommendation import ID_CHARS, Recommendation
 from provenloop.services.call import Call
+from provenloop.services.declare import only_the_timer
 from provenloop.services.ports import Put, Store, Write, WriteRefusedError
 from provenloop.services.replay import answered_before, replay_of
 
 MAX_BECAUSE_CHARS = 500
 _SALT_BYTES = 16
+_MAX_ROUNDS = 5
 _PREFIX = re.compile(rf"[a-z2-7]{{1,{ID_CHARS}}}\Z")
 
 
@@ -119,24 +122,27 @@ def decide(store: Store, call: Call, route: str, build: Callable[[], Decision]) 
 
     Raises:
         LoopError: the decision is refused; nothing was written.
-        ConflictError: somebody decided at the same time.
+        ConflictError: somebody decided about the same thing at the same time.
+        BusyError: decisions about others kept setting the memory's timer.
         IdempotencyMismatchError: the Idempotency-Key came with another body before.
     """
-    decision: Decision | None = None
-    with answered_before(store, call, route) as earlier:
-        decision = build()
-    if earlier.reply is not None or decision is None:
-        return earlier.reply or {}
-    writes = list(decision.writes)
-    replay = replay_of(call, route, decision.reply)
-    if replay is not None:
-        writes.append(Put(replay))
-    with answered_before(store, call, route) as earlier:
-        try:
-            store.transact(call.memory, writes, call.now)
-        except WriteRefusedError as refused:
-            raise lost_race() from refused
-    return earlier.reply if earlier.reply is not None else dict(decision.reply)
+    for _ in range(_MAX_ROUNDS):
+        decision: Decision | None = None
+        with answered_before(store, call, route) as earlier:
+            decision = build()
+        if earlier.reply is not None or decision is None:
+            return earlier.reply or {}
+        replay = replay_of(call, route, decision.reply)
+        writes = [*decision.writes, *([Put(replay)] if replay is not None else [])]
+        with answered_before(store, call, route) as earlier:
+            try:
+                store.transact(call.memory, writes, call.now)
+            except WriteRefusedError as refused:
+                if only_the_timer(refused):
+                    continue
+                raise lost_race() from refused
+        return earlier.reply if earlier.reply is not None else dict(decision.reply)
+    raise BusyError("other decisions keep moving the memory's timer; try again")
 
 
 @contextmanager

@@ -7,11 +7,11 @@ that moment then looks again, and no instant is ever left without a timer that l
 
 from __future__ import annotations
 
-from provenloop.domain.commit import Heads, TimerHead
+from provenloop.domain.commit import Heads
 from provenloop.domain.names import MemoryId
 from provenloop.domain.records import Due
 from provenloop.services.memories import require_heads
-from provenloop.services.ports import Put, Replace, Store, Write
+from provenloop.services.ports import Put, Store, Wake, Write, WriteRefusedError
 
 
 def declare(store: Store, memory: MemoryId, *dues: Due) -> list[Write]:
@@ -23,14 +23,15 @@ def declare(store: Store, memory: MemoryId, *dues: Due) -> list[Write]:
     # The timer is read first: what is there then stays there, or the timer's revision moves.
     heads = require_heads(store, memory)
     present = store.due_present(memory, dues)
-    return [*(Put(due) for due in dues if due not in present), _moved(heads.timer, min(due.due_at for due in dues))]
+    first = min(due.due_at for due in dues)
+    return [*(Put(due) for due in dues if due not in present), Wake(heads.timer, first)]
 
 
 def declare_new(heads: Heads, due: Due) -> list[Write]:
     """What declares an instant that is not declared yet."""
-    return [Put(due), _moved(heads.timer, due.due_at)]
+    return [Put(due), Wake(heads.timer, due.due_at)]
 
 
-def _moved(timer: TimerHead, first: int) -> Write:
-    earliest = first if timer.due_at is None else min(timer.due_at, first)
-    return Replace(TimerHead(timer.rev + 1, earliest), expected=timer.rev)
+def only_the_timer(refused: WriteRefusedError) -> bool:
+    """Whether nothing but the timer was in the way: doing it again finds it as it is now."""
+    return all(isinstance(failure.write, Wake) for failure in refused.failures)

@@ -19,10 +19,11 @@ from provenloop.domain.records import History
 from provenloop.lessons.card import Card, CardEvidence
 from provenloop.lessons.line import is_lesson
 from provenloop.services.call import Call
+from provenloop.services.card_count import Count
 from provenloop.services.card_find import cards_through_merging
 from provenloop.services.decision import lost_race
 from provenloop.services.memories import require_heads
-from provenloop.services.ports import Count, Erase, Remove, Replace, Store, Write, WriteRefusedError
+from provenloop.services.ports import Erase, Remove, Replace, Store, Write, WriteRefusedError
 
 WRITES_AT_ONCE = 90
 

@@ -18,10 +18,11 @@ from provenloop.lessons.judgement import is_to_be_demoted
 from provenloop.lessons.settings import LessonSettings
 from provenloop.services.call import Call
 from provenloop.services.card_chain import step_of_engine, unmoved
+from provenloop.services.card_count import Count
 from provenloop.services.declare import declare_new
 from provenloop.services.lesson_settings import settings_if_readable
 from provenloop.services.memories import require_heads
-from provenloop.services.ports import Count, Store, Write, WriteRefusedError
+from provenloop.services.ports import Store, Write, WriteRefusedError
 
 DUE_JUDGEMENT = "judgement"
 TICK_MS = 300_000

@@ -19,10 +19,11 @@ from provenloop.lessons.line import Line
 from provenloop.services.call import Call
 from provenloop.services.card_actions import require_person
 from provenloop.services.card_chain import chained, rules, unmoved
+from provenloop.services.card_count import Count, Within
 from provenloop.services.decision import require_because
 from provenloop.services.lesson_settings import settings_in_force
 from provenloop.services.memories import require_heads
-from provenloop.services.ports import Count, Put, Remove, Store, Within, Write, WriteRefusedError
+from provenloop.services.ports import Put, Remove, Store, Write, WriteRefusedError
 
 DUE_MIGRATION = "migration"
 #: Most merges of one request; the next one goes on.

@@ -76,7 +76,9 @@ def _rules(store: Store, call: Call) -> dict[str, Any]:
     """What became of rules; of no card where the settings of lessons cannot be read."""
     if settings_if_readable(store, call.memory) is None:
         return {"rules": [], "rules_cut": False}
-    armed = (card for card in store.all_cards(call.memory) if card.armed_at is not None)
+    # What a merged card counted is counted by the one that it became.
+    of_their_own = (card for card in store.all_cards(call.memory) if card.merged_into is None)
+    armed = (card for card in of_their_own if card.armed_at is not None)
     cards = sorted(armed, key=lambda card: (-(card.armed_at or 0), card.id))
     return {"rules": [_rule(card, call.now) for card in cards[:MAX_SERIES]], "rules_cut": len(cards) > MAX_SERIES}
 

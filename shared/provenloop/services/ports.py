@@ -6,10 +6,10 @@ A refused transaction tells which writes failed and what was found in their plac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 from provenloop.domain.audit import AuditEntry, ChainEnd, Note
 from provenloop.domain.bus_events import BusEvent
@@ -45,10 +45,11 @@ from provenloop.domain.records import (
 )
 from provenloop.domain.rollup import Rollup
 from provenloop.domain.waiting import Callback, Wait
-from provenloop.lessons.card import Card, CardEvidence, Counter, LessonPlace, Rule
+from provenloop.lessons.card import Card, CardEvidence, LessonPlace, Rule
 from provenloop.lessons.session import CardPass, Session, SessionBreach, SessionPass, SessionRules
 from provenloop.services.aged_port import AgedReader
 from provenloop.services.audit_port import AuditReader
+from provenloop.services.card_count import Count
 from provenloop.services.distil_port import DistillationReader
 from provenloop.services.erasure_port import WholeMemory
 from provenloop.services.job_port import JobReader
@@ -138,40 +139,29 @@ class Erase:
     entity: Entity
 
 
-class Within(NamedTuple):
-    """A counter, and the lowest and highest value that it may have now; None where there is no such bound."""
-
-    counter: Counter
-    low: int | None = None
-    high: int | None = None
-
-
 @dataclass(frozen=True, slots=True)
-class Count:
-    """Add to the counters of a stored card, whose head must be at ``expected`` (None: wherever it is).
+class Wake:
+    """See to it that the memory's timer is at ``at`` (epoch ms) or earlier, and move its revision.
 
-    Where the card's own ``rev`` is another one, its head is written as well; counters are never set, but for those in
-    ``reset``, which begin anew. ``last_at`` and ``clean_at`` (epoch ms) are set where given. ``suggests`` keeps the
-    card's suggestion where there is none yet, ``forgets_suggestion`` takes it away where it is still that one.
+    ``timer`` is as it was read. Any number of these may come at once: none refuses another, but where the timer was
+    still later than ``at`` when it was read and somebody has set it earlier since.
     """
 
-    card: Card
-    expected: int | None
-    add: Mapping[Counter, int] = field(default_factory=dict)
-    within: tuple[Within, ...] = ()
-    reset: tuple[Counter, ...] = ()
-    last_at: int | None = None
-    clean_at: int | None = None
-    suggests: bool = False
-    forgets_suggestion: bool = False
+    timer: TimerHead
+    at: int
 
     @property
-    def entity(self) -> Card:
-        """What it is about."""
-        return self.card
+    def is_earlier(self) -> bool:
+        """Whether the timer has to be set."""
+        return self.timer.due_at is None or self.timer.due_at > self.at
+
+    @property
+    def entity(self) -> TimerHead:
+        """The timer afterwards."""
+        return TimerHead(self.timer.rev + 1, self.at if self.is_earlier else self.timer.due_at)
 
 
-Write = Put | Replace | Remove | Require | Restate | Erase | Count
+Write = Put | Replace | Remove | Require | Restate | Erase | Count | Wake
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,18 +23,12 @@ from provenloop.lessons.judgement import becomes_ready, comes_back, is_ready
 from provenloop.lessons.line import Counted, Line, checked, is_lesson, same_line
 from provenloop.services.call import Call
 from provenloop.services.card_chain import chained, put_as_ready, step_of_engine
+from provenloop.services.card_count import Count
 from provenloop.services.card_counts import side_of, trim_evidence
 from provenloop.services.lesson_line import LessonLine
 from provenloop.services.lesson_number import lesson_given_back_if_refused, reserve_for_lesson
 from provenloop.services.lesson_settings import InForce, settings_in_force
-from provenloop.services.ports import (
-    Count,
-    Failure,
-    Put,
-    Store,
-    Write,
-    WriteRefusedError,
-)
+from provenloop.services.ports import Failure, Put, Store, Write, WriteRefusedError
 
 DISABLED, NOT_PERSISTED, ERROR = "disabled", "rules_not_persisted", "error"
 _MAX_ROUNDS = 12

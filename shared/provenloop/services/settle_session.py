@@ -6,7 +6,7 @@ transaction that also moves the session's place in its list. So whatever crashes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,15 +16,16 @@ from provenloop.domain.names import MemoryId
 from provenloop.lessons.card import Card
 from provenloop.lessons.session import SETTLED_AT_ONCE, Counted, Session, SessionEnd, SessionRecord, counted_of
 from provenloop.services.call import Call
+from provenloop.services.card_count import Count
+from provenloop.services.card_find import cards_that_stand
 from provenloop.services.judge_cards import judgement_wanted
 from provenloop.services.lesson_settings import settings_in_force
 from provenloop.services.memories import require_heads
-from provenloop.services.ports import Count, Remove, Replace, Store, Write, WriteRefusedError
+from provenloop.services.ports import Remove, Replace, Store, Write, WriteRefusedError
 from provenloop.services.report_lesson import DISABLED
 from provenloop.services.start_session import due_of_session, session_key
 
 _MAX_ROUNDS = 12
-_MAX_MERGES = 5
 
 
 def end_session(store: Store, call: Call, session: str) -> dict[str, Any]:
@@ -94,11 +95,11 @@ def _chunk(store: Store, memory: MemoryId, record: SessionRecord, now: int) -> l
     """The next cards of the list, and how far it is counted then."""
     session = record.session
     places = record.places if session.end != "uncounted" else []
-    chunk = places[session.settled : session.settled + SETTLED_AT_ONCE]
-    counts = _by_card(store, memory, record, chunk)
+    upto = min(session.settled + SETTLED_AT_ONCE, len(places))
+    counts = _by_card(store, memory, record, upto) if places else {}
     moved = replace(
         session,
-        settled=session.settled + len(chunk),
+        settled=upto,
         suppressed=session.suppressed + sum(counted.suppressed for _, counted in counts.values()),
         samples=session.samples + sum(counted.samples for _, counted in counts.values()),
         rev=session.rev + 1,
@@ -111,30 +112,25 @@ def _chunk(store: Store, memory: MemoryId, record: SessionRecord, now: int) -> l
     return [Replace(done, expected=session.rev), Remove(due_of_session(session)), *writes, *wanted]
 
 
-def _by_card(
-    store: Store, memory: MemoryId, record: SessionRecord, chunk: Sequence[str]
-) -> Mapping[str, tuple[Card, Counted]]:
-    """What is counted of each card; cards that became one are counted as one."""
-    found: dict[str, tuple[Card, Counted]] = {}
-    standing = _standing(store, memory, chunk)
-    for place in chunk:
-        card, counted = standing.get(place), counted_of(record, place)
-        if card is not None:
-            before = found[card.id][1] if card.id in found else Counted(0, 0)
-            found[card.id] = card, Counted(*map(max, before, counted))
-    return found
+def _by_card(store: Store, memory: MemoryId, record: SessionRecord, upto: int) -> Mapping[str, tuple[Card, Counted]]:
+    """What is counted of the cards of the next places, up to ``upto``.
 
-
-def _standing(store: Store, memory: MemoryId, ids: Sequence[str]) -> Mapping[str, Card]:
-    """By id the card, or the one that it was merged into."""
-    cards = dict(store.cards(memory, ids))
-    for _ in range(_MAX_MERGES):
-        merged = {name: card.merged_into for name, card in cards.items() if card.merged_into is not None}
-        if not merged:
-            break
-        into = store.cards(memory, merged.values())
-        cards |= {name: into[target] for name, target in merged.items() if target in into}
-    return cards
+    Cards that became one are counted as one, at the first of their places: whenever they were merged, before the
+    session's end or between two of its transactions, a session counts once.
+    """
+    standing = cards_that_stand(store, memory, {*record.places, *record.broken})
+    names: dict[str, set[str]] = {}
+    for name, card in standing.items():
+        names.setdefault(card.id, set()).add(name)
+    firsts: dict[str, int] = {}
+    for index, place in enumerate(record.places):
+        if place in standing:
+            firsts.setdefault(standing[place].id, index)
+    return {
+        card: (standing[record.places[index]], counted_of(record, names[card]))
+        for card, index in firsts.items()
+        if record.session.settled <= index < upto
+    }
 
 
 def _count(card: Card, counted: Counted, now: int) -> Count:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from provenloop.domain.address import Addresses
 from provenloop.domain.commit import Heads
 from provenloop.domain.errors import BusyError, IntegrityError, InvalidInputError
-from provenloop.domain.names import MemoryId
 from provenloop.domain.records import Due
 from provenloop.domain.text import normalise
 from provenloop.lessons.block import SECTION, block_of
@@ -23,6 +22,7 @@ from provenloop.lessons.line import key_text
 from provenloop.lessons.session import RULES_A_ROW, SESSION_MS, Session, SessionRecord, rule_rows
 from provenloop.lessons.settings import LessonSettings, settings_from
 from provenloop.services.call import Call
+from provenloop.services.card_find import cards_that_stand
 from provenloop.services.declare import declare_new
 from provenloop.services.memories import unknown_memory
 from provenloop.services.ports import Put, Store, Write, WriteRefusedError
@@ -104,14 +104,9 @@ def due_of_session(session: Session) -> Due:
     return Due(session.started_at + SESSION_MS, DUE_SESSION, session.key)
 
 
-def read_rules(store: Store, memory: MemoryId, place: str, limit: int | None = None) -> Sequence[Rule]:
-    """The rules of a project, those armed last first."""
-    return store.rules(memory, place, limit)
-
-
 def _shown_first(store: Store, call: Call, place: str, settings: LessonSettings) -> Shown:
     most = settings.max_injected_rules or None
-    rules = read_rules(store, call.memory, place, most) if settings.injects else ()
+    rules = store.rules(call.memory, place, most) if settings.injects else ()
     return _shown(rules, settings, is_resumed=False)
 
 
@@ -122,7 +117,10 @@ def _resumed(store: Store, call: Call, record: SessionRecord, place: str, settin
     if record.session.project_key != place:
         raise InvalidInputError("this session was started for another project", field="project")
     known = set(record.rules)
-    there = read_rules(store, call.memory, place) if settings.injects and known else ()
+    there = store.rules(call.memory, place, None) if settings.injects and known else ()
+    gone = known.difference(rule.card for rule in there) if there else ()
+    if gone:
+        known.update(card.id for card in cards_that_stand(store, call.memory, gone).values())
     return _shown([rule for rule in there if rule.card in known], settings, is_resumed=True).reply
 
 

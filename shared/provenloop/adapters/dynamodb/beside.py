@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from provenloop.adapters.dynamodb import keys
-from provenloop.adapters.dynamodb.codec import plain
+from provenloop.adapters.dynamodb.codec import decode, plain
 from provenloop.adapters.dynamodb.grain_items import seconds
 from provenloop.adapters.dynamodb.packing import unpacked
+from provenloop.adapters.dynamodb.rows import Row
 from provenloop.domain.audit import ChainEnd
 from provenloop.domain.bus_events import BusEvent
 from provenloop.domain.canonical import canonical_json
@@ -49,6 +51,15 @@ def in_wake_index(memory: MemoryId, timer: TimerHead) -> Mapping[str, Any]:
     if timer.due_at is None:
         return {}
     return {"wake": keys.wake_shard(memory), "wake_at": timer.due_at}
+
+
+def timer_of(row: Row, text: str) -> TimerHead:
+    """The timer of a row, whose document is ``text``; its revision is moved beside that.
+
+    Raises:
+        IntegrityError, ValueError: the document is none.
+    """
+    return replace(decode(TimerHead, text), rev=int(row.rev))
 
 
 def in_outbox(memory: MemoryId, event: BusEvent) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from provenloop.adapters.dynamodb.rows import Row, number_of, pack
 from provenloop.domain.canonical import canonical_json
 from provenloop.domain.names import MemoryId
 from provenloop.lessons.card import COUNTERS, Card, LessonPlace
-from provenloop.services.ports import Count, Within
+from provenloop.services.card_count import Count, Within
 
 #: What a card's document leaves out, since others may be moving it.
 _BESIDE = (*COUNTERS, "last_at", "clean_at", "suggestion", "suggested_by")

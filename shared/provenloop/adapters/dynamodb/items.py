@@ -21,6 +21,7 @@ from provenloop.adapters.dynamodb.beside import (
     in_queue,
     in_vector_index,
     in_wake_index,
+    timer_of,
     ttl_in_session,
     ttl_of_day,
     ttl_of_distillation,
@@ -259,8 +260,12 @@ def _doc(entity: Entity) -> str:
     return card_doc(entity) if isinstance(entity, Card) else encode(entity)
 
 
-#: Entities whose counters stand beside their document, so that others may move them.
-_WITH_COUNTERS: Mapping[type[Any], Callable[[Row, str], Entity]] = {Grain: grain_of, Card: card_of}
+#: Entities of which something stands beside their document, so that others may move it.
+_WITH_COUNTERS: Mapping[type[Any], Callable[[Row, str], Entity]] = {
+    Grain: grain_of,
+    Card: card_of,
+    TimerHead: timer_of,
+}
 
 
 def entity_of(row: Row) -> Entity:

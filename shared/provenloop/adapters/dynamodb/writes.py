@@ -13,9 +13,9 @@ from provenloop.adapters.dynamodb.items import entity_of, key_of, row_of
 from provenloop.adapters.dynamodb.rows import Row, number_of
 from provenloop.domain.grain import Grain
 from provenloop.domain.names import MemoryId
+from provenloop.services.card_count import Count
 from provenloop.services.ports import (
     MAX_TRIES,
-    Count,
     Erase,
     Failure,
     Put,
@@ -23,6 +23,7 @@ from provenloop.services.ports import (
     Replace,
     Require,
     Restate,
+    Wake,
     Write,
     WriteRefusedError,
 )
@@ -82,10 +83,27 @@ def add_write(transaction: table.Transaction, memory: MemoryId, write: Write, no
         transaction.delete(row_of(memory, write.entity), _unmoved(write))
     elif isinstance(write, Count):
         add_count(transaction, memory, write, row_of(memory, write.card))
+    elif isinstance(write, Wake):
+        _add_wake(transaction, memory, write)
     elif isinstance(write, Require):
         transaction.check(key_of(memory, write.entity), Row.rev == write.expected)
     else:
         _add_restatement(transaction, memory, write)
+
+
+def _add_wake(transaction: table.Transaction, memory: MemoryId, write: Wake) -> None:
+    """The revision is added to and never set, so that those who only move it do not refuse each other."""
+    row = row_of(memory, write.entity)
+    if write.is_earlier:
+        actions: list[Action] = [
+            Row.doc.set(row.doc),
+            Row.wake.set(row.wake),
+            Row.wake_at.set(row.wake_at),
+            Row.rev.add(1),
+        ]
+        transaction.update(row, actions, Row.wake_at.does_not_exist() | (Row.wake_at > write.at))
+    else:
+        transaction.update(row, [Row.rev.add(1)], Row.wake_at <= write.at)
 
 
 def _unmoved(write: Remove | Replace) -> Condition | None:
