@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any
 
 import pytest
 
+from provenloop.entry import telemetry
 from tests.functions.api import Api
 from tests.functions.requests import MEMORY, http_event, refusal
 
@@ -62,6 +64,23 @@ def test_a_source_is_never_a_reason_to_lose_a_report(opened: Api) -> None:
     for source, kept in (("x" * 65, "manual"), (" ", "manual"), ("g" * 64, "g" * 64)):
         assert opened.done("report_lesson", body={**LINE, "source": source})["source"] == kept
     assert opened.done("report_lesson", body=LINE)["source"] == "manual"
+
+
+@pytest.mark.parametrize(
+    ("source", "warned"), [("x" * 65, True), (" ", True), ("g" * 64, False), ("guard password=hunter2hunter2", False)]
+)
+def test_the_log_tells_of_a_source_that_was_replaced_and_of_no_other(
+    opened: Api,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    source: str,
+    warned: bool,
+) -> None:
+    monkeypatch.setattr(telemetry, "_logger", logging.getLogger("entry-under-test"))
+    kept = opened.done("report_lesson", body={**LINE, "source": source})["source"]
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warnings == ["a source is none and was kept as manual"] * warned
+    assert (kept == "manual", "hunter2" in kept) == (warned, False)
 
 
 def test_line_feeds_and_tabs_are_part_of_a_detail_and_a_statement(opened: Api) -> None:

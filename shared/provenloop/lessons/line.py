@@ -53,7 +53,6 @@ class Line:
     session: str | None = None
     evidence: LineEvidence = field(default_factory=LineEvidence)
     kind: LineKind | None = None
-    source_replaced: bool = False
     redacted: Mapping[str, int] = field(default_factory=dict)
 
     def body(self, card: str | None, counted: Counted, *, just_ready: bool) -> dict[str, Any]:
@@ -101,8 +100,6 @@ def checked(line: Line) -> Line:
     """
     if len(line.detail.encode()) > MAX_DETAIL_BYTES:
         raise TooLargeError(f"at most {MAX_DETAIL_BYTES} bytes", field="detail")
-    source = line.source.strip()
-    is_source = 1 <= len(source) <= MAX_SOURCE_CHARS
     if not normalise(line.detail):
         raise InvalidInputError("blank", field="detail")
     found: dict[str, int] = {}
@@ -111,13 +108,17 @@ def checked(line: Line) -> Line:
         project=_key(line.project, "project", found),
         category=_key(line.category, "category", found),
         signature=_key(line.signature, "signature", found),
-        source=_clean(source, found) if is_source else MANUAL,
+        source=_clean(line.source.strip(), found) if is_source(line.source) else MANUAL,
         detail=_clean(line.detail, found),
         statement=_statement(line.statement, found),
         evidence=_evidence(line.evidence, found),
-        source_replaced=not is_source,
     )
     return replace(kept, redacted=dict(sorted(found.items())))
+
+
+def is_source(text: str) -> bool:
+    """Whether a line keeps this source; any other is replaced by ``manual``."""
+    return 1 <= len(text.strip()) <= MAX_SOURCE_CHARS
 
 
 def statement_of(text: str | None) -> str | None:

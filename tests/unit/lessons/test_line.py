@@ -9,14 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from provenloop.domain.errors import InvalidInputError, LoopError, TooLargeError
-from provenloop.lessons.line import KEPT_DETAIL_CHARS, MAX_DETAIL_BYTES, SOURCES, checked, kept_detail, statement_of
+from provenloop.lessons.line import (
+    KEPT_DETAIL_CHARS,
+    MAX_DETAIL_BYTES,
+    SOURCES,
+    checked,
+    is_source,
+    kept_detail,
+    statement_of,
+)
 from tests.lessons import make_line
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_source_that_comes_with_provenloop_is_kept(source: str) -> None:
     line = checked(make_line(source=source))
-    assert (line.source, line.source_replaced) == (source, False)
+    assert (line.source, is_source(source)) == (source, True)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +41,7 @@ def test_a_source_that_comes_with_provenloop_is_kept(source: str) -> None:
 )
 def test_a_source_is_trimmed_and_where_it_is_none_it_is_manual(given_: str, kept: str, replaced: bool) -> None:
     line = checked(make_line(source=given_))
-    assert (line.source, line.source_replaced) == (kept, replaced)
+    assert (line.source, is_source(given_)) == (kept, not replaced)
 
 
 @pytest.mark.parametrize(

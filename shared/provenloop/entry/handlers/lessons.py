@@ -18,6 +18,7 @@ from provenloop.entry.models.lessons import (
 from provenloop.entry.reply import Reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count, log_warning
+from provenloop.lessons.line import is_source
 from provenloop.services import card_actions, cards_read, lessons_read
 from provenloop.services import digest_lessons as digesting
 from provenloop.services import migrate_cards as migrating
@@ -40,7 +41,7 @@ def report_lesson(request: Request) -> Reply:
     if not answer["ok"]:
         count("LessonsNotSaved", 1)
         log_warning("a lesson was not saved", reason=answer["reason"], correlation_id=request.request_id)
-    elif line.source and answer["source"] != line.source.strip():
+    elif line.source and not is_source(line.source):
         log_warning("a source is none and was kept as manual", correlation_id=request.request_id)
     return json_reply(answer)
 
