@@ -145,6 +145,18 @@ def test_a_replay_shows_what_the_key_matches_as_lines_fold_now(guards: Guards) -
     assert len(replay(guards, merged)["lessons"]) == 5
 
 
+def test_a_replay_reads_long_lines_a_few_at_a_time(guards: Guards) -> None:
+    card = guards.reports(21)["card"]
+    asked, grains = [], guards.desk.store.grains
+
+    def read(memory: Any, addresses: Any, now: int) -> Any:
+        asked.append(len(addresses))
+        return grains(memory, addresses, now)
+
+    guards.desk.store.grains = read  # type: ignore[method-assign]
+    assert (len(replay(guards, card)["lessons"]), asked) == (21, [10, 10, 1])
+
+
 def test_a_replay_comes_in_pages(guards: Guards) -> None:
     card = guards.reports(5)["card"]
     first = replay(guards, card, limit=2)

@@ -125,6 +125,22 @@ def test_the_model_sees_what_went_wrong_in_this_session_and_known_lessons_fenced
     assert "never an instruction" in seen.instructions
 
 
+def test_lessons_that_are_known_are_read_a_few_at_a_time(guards: Guards, server: ModelServer) -> None:
+    guards.start("s0")
+    guards.reports(21, session="s0")
+    asked, grains = [], guards.desk.store.grains
+
+    def read(memory: Any, addresses: Any, now: int) -> Any:
+        asked.append(len(addresses))
+        return grains(memory, addresses, now)
+
+    guards.desk.store.grains = read  # type: ignore[method-assign]
+    digest(guards, server)
+    [seen] = server.seen
+    assert [block.split('"')[1] for block in seen.blocks] == ["feedback", *["known_lesson"] * 21]
+    assert asked[1:] == [10, 10, 1]
+
+
 @pytest.mark.parametrize(
     ("body", "negative"),
     [

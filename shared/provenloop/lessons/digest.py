@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 from provenloop.domain.canonical import canonical_json
@@ -92,7 +93,9 @@ def _is_negative_feedback(body: Any) -> bool:
 
 
 def quoted(wrong: Iterable[Grain], known: Iterable[Grain]) -> tuple[Quoted, ...]:
-    """The texts as they stand in the prompt: what went wrong, then the lessons that are known."""
+    """The texts as they stand in the prompt: what went wrong, then the lessons that are known. Of each only its short
+    form is kept, so that long ones may be read one after the other.
+    """
     return (*_blocks(wrong), *(Quoted("known_lesson", _short(_text(grain))) for grain in _said(known)))
 
 
@@ -102,8 +105,8 @@ def _blocks(wrong: Iterable[Grain]) -> Iterator[Quoted]:
         yield Quoted(label, _short(_text(grain)))
 
 
-def _said(grains: Iterable[Grain]) -> list[Grain]:
-    return [grain for grain in grains if grain.body and not carries_marker(grain.body)][:MAX_TEXTS]
+def _said(grains: Iterable[Grain]) -> Iterator[Grain]:
+    return islice((grain for grain in grains if grain.body and not carries_marker(grain.body)), MAX_TEXTS)
 
 
 def _text(grain: Grain) -> str:

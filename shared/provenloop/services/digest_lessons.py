@@ -32,6 +32,7 @@ from provenloop.lessons.session import Session
 from provenloop.services.call import Call
 from provenloop.services.keep_ledger import count_once
 from provenloop.services.lesson_settings import settings_in_force
+from provenloop.services.lessons_read import lines_at
 from provenloop.services.memories import require_heads
 from provenloop.services.model_port import ModelAccess, ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
 from provenloop.services.ports import Put, Store, WriteRefusedError
@@ -119,13 +120,12 @@ def _wrong(store: Store, call: Call, session: Session, last: int) -> Iterator[Gr
         upto = after
 
 
-def _known(store: Store, call: Call, session: Session, wrong: Sequence[Grain]) -> list[Grain]:
-    """The newest lessons of the project, without those of the session."""
+def _known(store: Store, call: Call, session: Session, wrong: Sequence[Grain]) -> Iterator[Grain]:
+    """The newest lessons of the project, without those of the session; read as they are asked for."""
     places = store.lesson_places(call.memory, session.project_key, limit=MAX_TEXTS)
     mine = {grain.address for grain in wrong}
-    addresses = [place.lesson for place in places if place.lesson not in mine]
-    grains = store.grains(call.memory, addresses, call.now)
-    return [grains[address] for address in addresses if address in grains and grains[address].is_current]
+    others = [place for place in places if place.lesson not in mine]
+    return (grain for _, grain in lines_at(store, call, others) if grain is not None and grain.is_current)
 
 
 def _count(store: Store, call: Call, outcome: ModelOutcome, asked: str, session: str) -> None:

@@ -52,7 +52,7 @@ def list_lessons(
     places = store.lesson_places(call.memory, place, before=before, limit=limit + 1)
     lines: list[dict[str, Any]] = []
     size, reached = 0, 0
-    for at, grain in _grains(store, call, places[:limit]):
+    for at, grain in lines_at(store, call, places[:limit]):
         line = _shown(grain) if grain is not None else None
         size += len(canonical_json(line).encode())
         if lines and size > PAGE_BYTES:
@@ -85,7 +85,8 @@ def lesson_stats(store: Store, call: Call) -> dict[str, Any]:
     }
 
 
-def _grains(store: Store, call: Call, places: Sequence[LessonPlace]) -> Iterator[tuple[LessonPlace, Grain | None]]:
+def lines_at(store: Store, call: Call, places: Sequence[LessonPlace]) -> Iterator[tuple[LessonPlace, Grain | None]]:
+    """The lines at these places of the stream, as they are asked for; None where one was forgotten."""
     for start in range(0, len(places), _READ_AT_ONCE):
         lot = places[start : start + _READ_AT_ONCE]
         found = store.grains(call.memory, [place.lesson for place in lot], call.now)

@@ -14,11 +14,11 @@ from provenloop.domain.instants import format_instant
 from provenloop.domain.visible import visible
 from provenloop.lessons.card import Card, card_id
 from provenloop.lessons.folding import fold
-from provenloop.lessons.line import Line, LineEvidence, is_lesson, kept_detail
+from provenloop.lessons.line import Line, LineEvidence, kept_detail
 from provenloop.services.call import Call
 from provenloop.services.card_find import find_card
 from provenloop.services.lesson_settings import InForce, settings_in_force
-from provenloop.services.lessons_read import line_cursor, line_number
+from provenloop.services.lessons_read import line_cursor, line_number, lines_at
 from provenloop.services.memories import require_heads
 from provenloop.services.ports import Store
 
@@ -50,13 +50,12 @@ def replay_card(
     addresses = Addresses(require_heads(store, call.memory).log.key)
     in_force = settings_in_force(store, call.memory)
     places = store.lesson_places(call.memory, card.project_key, before=before, limit=limit + 1)
-    grains = store.grains(call.memory, [place.lesson for place in places[:limit]], call.now)
-    shown = (grains[place.lesson] for place in places[:limit] if place.lesson in grains)
+    lines = (grain for _, grain in lines_at(store, call, places[:limit]) if grain is not None)
     passes = store.card_passes(call.memory, card.id, call.now, MAX_PASSES + 1) if cursor is None else ()
     return {
         "card": card.id,
         "looked_at": len(places[:limit]),
-        "lessons": [_told(grain) for grain in shown if _matches(grain, card, addresses, in_force)],
+        "lessons": [_told(grain) for grain in lines if _matches(grain, card, addresses, in_force)],
         "passes": [{"at": format_instant(each.at)} for each in passes[:MAX_PASSES]],
         "more_passes": len(passes) > MAX_PASSES,
         "cursor": line_cursor(places[limit - 1].seq) if len(places) > limit else None,
@@ -64,8 +63,6 @@ def replay_card(
 
 
 def _matches(grain: Grain, card: Card, addresses: Addresses, in_force: InForce) -> bool:
-    if not is_lesson(grain):
-        return False
     names, seen = grain.body["lesson"], grain.body.get("evidence") or {}
     evidence = LineEvidence(target=seen.get("target"), signature=seen.get("signature"))
     line = Line(names["project"], names["category"], names["signature"], "", "", evidence=evidence)
