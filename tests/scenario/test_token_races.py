@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from provenloop.adapters.dynamodb import table
+from provenloop.adapters.dynamodb import keys, table
 from provenloop.adapters.dynamodb.store import DynamoStore
 from provenloop.adapters.dynamodb.tokens import DynamoTokens
 from provenloop.domain.errors import LoopError, UnauthenticatedError
@@ -17,7 +17,7 @@ from provenloop.domain.principal import Principal
 from provenloop.services.revoke_token import revoke_token
 from provenloop.services.tokens import MintRequest, mint_token, principal_of
 from tests.builders import MEMORY, NOW, make_call, make_principal
-from tests.faults import Interleaving
+from tests.faults import FaultLayer, Interleaving
 from tests.faults.tables import TABLE
 from tests.store_fixture import REGION, fresh_store
 
@@ -115,15 +115,28 @@ def test_more_tokens_than_one_transaction_takes_are_all_revoked(store: DynamoSto
     assert office.valid() == set()
 
 
+def test_a_revocation_reads_the_audit_chains_of_the_tokens_it_revokes_and_of_no_other(store: DynamoStore) -> None:
+    office = Office(store)
+    minter = office.mint(ROOT, "minter")
+    family = {minter.token_id, office.mint(minter, "child").token_id}
+    for number in range(3):
+        office.mint(ROOT, f"apart {number}")
+    with FaultLayer(office.client) as layer:
+        calls = layer.count(lambda: office.revoke(minter))
+    of_trail = [call for call in calls if not call.writes and "#LOOP" in repr(call.params)]
+    assert [call.operation for call in of_trail] == ["BatchGetItem"]
+    assert {str(sort).removeprefix(keys.chain_end("token:")) for _, sort in of_trail[0].keys} == family
+
+
 def test_a_revocation_that_was_cut_short_is_ended_by_the_next_one(store: DynamoStore) -> None:
     office = Office(store)
     minter = office.mint(ROOT, "minter")
     for number in range(100):
         office.mint(minter, f"child {number}")
     cut = Interleaving(table.connection().client)
-    # Two to find the token, three to find its family (pages of a hundred), one for where their audit chains end; then
+    # Two to find the token, three to find its family (pages of a hundred), two for where their audit chains end; then
     # the second transaction of four.
-    cut.actor("revoker", lambda: office.revoke(minter), crash_at=8)
+    cut.actor("revoker", lambda: office.revoke(minter), crash_at=9)
     try:
         assert cut.run()["revoker"].state == "crashed", cut.story()
     finally:

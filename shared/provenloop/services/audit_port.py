@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from provenloop.domain.audit import AuditEntry, ChainEnd, Note
@@ -25,6 +25,9 @@ class AuditReader(Protocol):
 
     def chain_end(self, memory: MemoryId, subject: str) -> ChainEnd | None:
         """Where the chain of a subject ends that is no recommendation."""
+
+    def chain_ends_of(self, memory: MemoryId, subjects: Sequence[str]) -> Mapping[str, ChainEnd]:
+        """Where the chains of these subjects end, by subject; one that has none is left out."""
 
     def chain_ends(self, memory: MemoryId) -> tuple[ChainEnd, ...]:
         """Where all such chains end, by subject."""

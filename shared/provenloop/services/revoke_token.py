@@ -66,7 +66,8 @@ def revoke_token(
         left = [token for token in family if token.revoked_at is None]
         if not left:
             return _answer(family, token_id)
-        ends = {end.subject: end for end in store.chain_ends(tenant_itself(principal.tenant))}
+        trail = tenant_itself(principal.tenant)
+        ends = store.chain_ends_of(trail, [token_chain(token.id) for token in left])
         _revoke(tokens, principal, [(token, ends.get(token_chain(token.id))) for token in left], now, token_id)
     raise BusyError("others keep changing the same tokens; try again")
 

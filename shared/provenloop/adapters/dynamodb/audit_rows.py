@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from provenloop.adapters.dynamodb import keys, table
 from provenloop.adapters.dynamodb.items import audit_entry_of
@@ -15,6 +15,8 @@ from provenloop.domain.names import MemoryId
 
 class AuditRows:
     """Implements the store's ``AuditReader``; part of the store."""
+
+    _pause: table.Pause
 
     def audit_entries(
         self, memory: MemoryId, subject: str | None = None, *, after: tuple[str, int] | None = None
@@ -39,6 +41,12 @@ class AuditRows:
         """See ``AuditReader``."""
         row = table.get(Key(partition(memory, "LOOP"), keys.chain_end(subject)))
         return None if row is None else as_entity(row, ChainEnd)
+
+    def chain_ends_of(self, memory: MemoryId, subjects: Sequence[str]) -> Mapping[str, ChainEnd]:
+        """See ``AuditReader``."""
+        pk = partition(memory, "LOOP")
+        rows = table.get_many((Key(pk, keys.chain_end(subject)) for subject in subjects), self._pause)
+        return {end.subject: end for end in entities(rows, ChainEnd)}
 
     def chain_ends(self, memory: MemoryId) -> tuple[ChainEnd, ...]:
         """See ``AuditReader``."""
