@@ -82,6 +82,7 @@ def test_what_an_applied_change_came_to_is_heard_when_it_is_measured(
     assert (told["detail"]["id"], told["detail"]["n"]) == (last["id"], last["n"])
     names = ("verdict", "errors", "calls", "baseline_errors", "baseline_calls", "horizon_ms")
     assert [told["detail"][name] for name in names] == ["regressed", 1, 1, 5, 7, 24 * HOUR_MS]
+    assert told["detail"]["proposal"] == api.done("show_recommendation", path)["proposal_digest"]
     assert (api.done("verify_audit")["ok"], outbox(api)) == (True, [])
 
 

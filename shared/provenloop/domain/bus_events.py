@@ -29,7 +29,7 @@ EVENT_FIELDS: Mapping[EventKind, tuple[str, ...]] = {
     "ChangeApplied": ("revision", "severity", "proposal", "seq", "created", "changed"),
     "ChangeRolledBack": ("revision", "severity", "seq", "removed", "restored", "already_undone"),
     "OutcomeMeasured": (
-        "revision", "severity", "horizon_ms", "verdict", "errors", "calls", "late_errors", "late_calls",
+        "revision", "severity", "proposal", "horizon_ms", "verdict", "errors", "calls", "late_errors", "late_calls",
         "baseline_errors", "baseline_calls",
     ),
     "RuleReady": ("project", "reports", "reason"),

@@ -13,7 +13,7 @@ from typing import Any
 from provenloop.domain.audit import AuditEntry, ChainHead, body_of, head_after
 from provenloop.domain.instants import InstantError, parse_instant
 from provenloop.domain.lifecycle import STEPS
-from provenloop.domain.measured_step import Told, is_measured, told_by
+from provenloop.domain.measured_step import Told, is_measured, proposal_of, told_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,16 @@ def verify_chain(
     Returns:
         The first break, or None when the chain holds.
     """
-    previous, last_status, told = ChainHead(), "", None
+    previous, last_status, told, applied = ChainHead(), "", None, None
     for entry in entries:
         body = body_of(entry) or {}
-        reason = _fault(entry, body, subject, previous) or _fault_of_step(subject, body, last_status, told)
+        reason = _fault(entry, body, subject, previous) or _fault_of_step(subject, body, last_status, told, applied)
         if reason:
             return Break(subject, previous.n + 1, reason)
-        told = told_by(body, told) if is_measured(body) else told
+        if is_measured(body):
+            told = told_by(body, told, applied)
+        elif body["to"] == "applied":
+            applied = proposal_of(body)
         last_status = str(body["to"])
         previous = head_after(entry)
     if head is not None and head != previous:
@@ -62,7 +65,9 @@ def _fault(entry: AuditEntry, body: Mapping[str, Any], subject: str, previous: C
     return next((reason for holds, reason in checks if not holds), None)
 
 
-def _fault_of_step(subject: str, body: Mapping[str, Any], last_status: str, told: Told | None) -> str | None:
+def _fault_of_step(
+    subject: str, body: Mapping[str, Any], last_status: str, told: Told | None, applied: str | None
+) -> str | None:
     """Why the step itself cannot be taken, or None."""
     if body.get("from") != last_status:
         return "the step does not start where the last one ended"
@@ -70,7 +75,7 @@ def _fault_of_step(subject: str, body: Mapping[str, Any], last_status: str, told
         return None
     if (last_status, body["to"]) not in STEPS:
         return "the lifecycle has no such step"
-    if is_measured(body) and told_by(body, told) is None:
+    if is_measured(body) and told_by(body, told, applied) is None:
         return "no measurement comes to this"
     return None
 

@@ -1,11 +1,13 @@
 """The step of a chain by which a measurement is told: an applied change stays applied, and its verdict is on record.
 
 Of each horizon at most one, shorter ones first, and of the latest one more where what came late turned its verdict of
-held into regressed. Nothing else may stand in such an entry, and nobody but the engine writes it.
+held into regressed. It is about the proposal that was applied. Nothing else may stand in such an entry, and nobody but
+the engine writes it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, get_args
 
@@ -14,8 +16,11 @@ from provenloop.domain.checkpoint import HORIZONS_MS, Checkpoint, Verdict
 from provenloop.domain.recommendation import Recommendation
 
 MEASURER = "engine:measure"
+_DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 _COUNTS = ("errors", "calls", "late_errors", "late_calls", "baseline_errors", "baseline_calls")
-_EFFECTS = frozenset({"revision", "severity", "horizon_ms", "verdict", *_COUNTS})
+#: What every entry says of the recommendation it is about.
+_ABOUT = ("revision", "severity", "proposal")
+_EFFECTS = frozenset({*_ABOUT, "horizon_ms", "verdict", *_COUNTS})
 
 
 class Told(NamedTuple):
@@ -31,6 +36,7 @@ def measured_effects(rec: Recommendation, checkpoint: Checkpoint) -> dict[str, A
     return {
         "revision": rec.revision,
         "severity": rec.severity,
+        "proposal": rec.proposal_digest,
         "horizon_ms": checkpoint.horizon_ms,
         "verdict": checkpoint.verdict,
         "errors": checkpoint.errors,
@@ -47,12 +53,25 @@ def is_measured(body: Mapping[str, Any]) -> bool:
     return body.get("from") == "applied" == body.get("to")
 
 
-def told_by(body: Mapping[str, Any], before: Told | None) -> Told | None:
-    """What a measured entry says after the one ``before``; None where no measurement writes such an entry."""
+def proposal_of(body: Mapping[str, Any]) -> str | None:
+    """The digest of the proposal that an entry is about; None where it names none."""
+    effects = body.get("effects")
+    named = effects.get("proposal") if isinstance(effects, dict) else None
+    return named if isinstance(named, str) and _DIGEST.match(named) else None
+
+
+def told_by(body: Mapping[str, Any], before: Told | None, applied: str | None) -> Told | None:
+    """What a measured entry says after the one ``before``; None where no measurement writes such an entry.
+
+    Args:
+        applied: the digest of the proposal that was applied.
+    """
     effects = body.get("effects")
     if body.get("by") != dict(engine_author(MEASURER)) or body.get("because") is not None:
         return None
     if not isinstance(effects, dict) or effects.keys() != _EFFECTS or not _is_well_formed(effects):
+        return None
+    if applied is None or proposal_of(body) != applied:
         return None
     told = Told(effects["horizon_ms"], effects["verdict"])
     is_next = before is None or told.horizon_ms > before.horizon_ms

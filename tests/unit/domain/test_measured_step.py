@@ -22,7 +22,7 @@ REC = Recommendation(
     id="abcdefghijklmnopqrstuvwx23", dedup_key="k", family="loop.tool_failure", group="t", occurrence=0,
     analyzer="loop.tool_failure/1", parameters={}, origin="builtin", namespace="shared",
     target=Target("entity", ("lessons",)), summary=Summary("tool_failure.cluster"), severity="high",
-    proposal=Proposal(), proposal_digest="d", destructive=False, rollbackable=True, evidence=(), count=5,
+    proposal=Proposal(), proposal_digest="d" * 64, destructive=False, rollbackable=True, evidence=(), count=5,
     confidence=0.7, created_at=NOW, updated_at=NOW, expires_at=NOW, creators=(), metric=METRIC, status="applied",
 )  # fmt: skip
 STEPS = (("", "pending"), ("pending", "approved"), ("approved", "applied"))
@@ -42,12 +42,14 @@ REGRESSED = measured_effects(REC, measured(WEEK, Reading(2, 3)))
 INCONCLUSIVE = measured_effects(REC, measured(MONTH, Reading(0, 0)))
 
 
-def chain_of(told: Sequence[Mapping[str, Any]], by: Mapping[str, str] | None = None) -> list[AuditEntry]:
-    """An applied recommendation's chain, with measured entries of those effects."""
+def chain_of(
+    told: Sequence[Mapping[str, Any]], by: Mapping[str, str] | None = None, applied: Any = REC.proposal_digest
+) -> list[AuditEntry]:
+    """An applied recommendation's chain, with measured entries of those effects; ``applied`` is the proposal named."""
     entries: list[AuditEntry] = []
-    applied = [(before, after, ENGINE, {"revision": 1}) for before, after in STEPS]
+    steps = [(before, after, ENGINE, {"revision": 1, "proposal": applied}) for before, after in STEPS]
     kept = [("applied", "applied", by or engine_author(MEASURER), effects) for effects in told]
-    for n, (before, after, author, effects) in enumerate([*applied, *kept]):
+    for n, (before, after, author, effects) in enumerate([*steps, *kept]):
         head = head_after(entries[-1]) if entries else ChainHead()
         entry = next_entry(head, subject=REC.id, before=before, after=after, by=author, at=NOW + n, effects=effects)
         entries.append(entry)
@@ -58,10 +60,11 @@ def verified(entries: Sequence[AuditEntry]) -> Break | None:
     return verify_chain(REC.id, entries, head=head_after(entries[-1]), status="applied")
 
 
-def test_the_effects_are_numbers_and_a_verdict() -> None:
+def test_the_effects_are_which_proposal_was_measured_numbers_and_a_verdict() -> None:
     assert {
         "revision": 1,
         "severity": REC.severity,
+        "proposal": REC.proposal_digest,
         "horizon_ms": DAY,
         "verdict": "regressed",
         "errors": 0,
@@ -112,6 +115,9 @@ def test_any_other_order_is_a_break_at_the_last_of_them(told: list[dict[str, Any
         {"verdict": None},
         {"horizon_ms": 2 * DAY},
         {"horizon_ms": float(DAY)},
+        {"proposal": "e" * 64},
+        {"proposal": "d" * 63},
+        {"proposal": None},
         {"errors": -1},
         {"errors": True},
         {"calls": "3"},
@@ -129,6 +135,11 @@ def test_effects_of_any_other_form_are_a_break(more: dict[str, Any]) -> None:
 def test_effects_that_lack_something_are_a_break(name: str) -> None:
     less = {each: value for each, value in HELD.items() if each != name}
     assert verified(chain_of([less])) == Break(REC.id, 4, REASON)
+
+
+@pytest.mark.parametrize("applied", ["e" * 64, "d", None, ["d" * 64]], ids=str)
+def test_a_measurement_of_another_proposal_than_was_applied_is_a_break(applied: Any) -> None:
+    assert verified(chain_of([HELD], applied=applied)) == Break(REC.id, 4, REASON)
 
 
 @pytest.mark.parametrize("by", [author_of(ADMIN), ENGINE, {**engine_author(MEASURER), "kind": "human"}], ids=str)
