@@ -87,7 +87,7 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "LOG": frozenset({"BatchGetItem", "Query", "PutItem"}),
         "GRAIN": frozenset({"BatchGetItem", "Query", "PutItem"}),
         "INDEX": frozenset({"BatchGetItem", "Query", "PutItem"}),
-        "LOOP": frozenset({"GetItem", "Query", "PutItem"}),
+        "LOOP": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem"}),
         "AUDIT": frozenset({"Query", "PutItem"}),
         "NOTE": frozenset({"Query", "PutItem"}),
         "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
