@@ -79,7 +79,7 @@ def test_the_same_schedule_is_the_same_run(client: Any) -> None:
 
 
 @given(schedule=schedules(3))
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_atomic_calls_lose_nothing_in_any_order(client: Any, schedule: list[int]) -> None:
     before = read(client)
     with Interleaving(client, schedule=schedule) as play:

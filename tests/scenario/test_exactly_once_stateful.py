@@ -11,6 +11,7 @@ from moto import mock_aws
 
 from provenloop.domain.events import Event, FactEvent, ObservationEvent, ToolCallEvent
 from provenloop.services.pass_gate import PassOptions
+from tests.examples import examples
 from tests.faults import Fault, FaultLayer, Kind
 from tests.scenario.world import MINUTE_MS, NOW, Sent, World, fresh_world, quietly, undisturbed
 
@@ -94,4 +95,4 @@ class History(RuleBasedStateMachine):
 
 
 TestHistory = History.TestCase
-TestHistory.settings = settings(max_examples=settings().max_examples // 3, stateful_step_count=8)
+TestHistory.settings = settings(max_examples=examples(6), stateful_step_count=8)

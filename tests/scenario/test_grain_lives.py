@@ -26,6 +26,7 @@ from provenloop.services.forget import forget
 from provenloop.services.forget_plan import Wanted
 from provenloop.services.history import versions_of
 from tests.builders import Desk
+from tests.examples import examples
 from tests.scenario.world import fresh_world
 
 RATES = st.sampled_from([None, 0.1, 0.9])
@@ -134,4 +135,4 @@ class Lives(RuleBasedStateMachine):
 
 
 TestLives = Lives.TestCase
-TestLives.settings = settings(max_examples=settings().max_examples // 3, stateful_step_count=12)
+TestLives.settings = settings(max_examples=examples(6), stateful_step_count=12)

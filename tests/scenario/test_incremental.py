@@ -28,6 +28,7 @@ from provenloop.services.configure import ConfigChange, configure
 from provenloop.services.forget import forget
 from provenloop.services.forget_plan import Wanted
 from provenloop.services.pass_gate import PassOptions
+from tests.examples import examples
 from tests.faults import unobserved
 from tests.scenario.world import MEMORY, NOW, Sent, fresh_world
 
@@ -225,7 +226,7 @@ def outcome_numbers(outcome: dict[str, Any]) -> dict[str, int]:
     return {name: outcome[name] for name in ("stored", "refreshed", "expired")}
 
 
-@settings(max_examples=max(settings().max_examples // 3, 8))
+@settings(max_examples=examples(8))
 @given(st.lists(steps, min_size=2, max_size=10))
 def test_passes_in_between_change_nothing_in_what_is_open_in_the_end(history: list[Step]) -> None:
     in_passes = made(history, with_passes=True)
@@ -236,7 +237,7 @@ def test_passes_in_between_change_nothing_in_what_is_open_in_the_end(history: li
     assert found == at_once.open()
 
 
-@settings(max_examples=max(settings().max_examples // 3, 8))
+@settings(max_examples=examples(8))
 @given(st.lists(steps, min_size=2, max_size=10))
 def test_a_full_sweep_after_passes_finds_nothing_that_they_have_not(history: list[Step]) -> None:
     memory = made(history, with_passes=True)

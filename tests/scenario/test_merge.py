@@ -15,6 +15,7 @@ from provenloop.domain.events import SupersedeEvent
 from provenloop.domain.grain import Grain
 from provenloop.domain.proposal import NewFact, Operation, OperationName, Proposal, digest_of
 from tests.builders import DAY_MS, NOW, Desk, make_calls, make_fact, make_observation
+from tests.examples import examples
 from tests.faults import Interleaving, Snapshot, assert_unchanged
 from tests.store_fixture import fresh_store
 
@@ -209,7 +210,7 @@ def operations(draw: st.DrawFn, count: int) -> list[tuple[OperationName, int, in
     return [(ops[into], place, into) for place, into in losers]
 
 
-@settings(max_examples=5)
+@settings(max_examples=examples(5))
 @given(events=st.lists(FACTS, min_size=2, max_size=6, unique_by=lambda event: event.object), data=st.data())
 def test_applying_any_merges_points_and_a_lesson_and_undoing_them_restores_every_grain(
     events: Sequence[Any], data: st.DataObject

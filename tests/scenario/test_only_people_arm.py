@@ -21,6 +21,7 @@ from provenloop.lessons.card import COUNTERS, Card
 from provenloop.services.configure import ConfigChange, configure
 from provenloop.services.migrate_cards import migrate_cards
 from tests.builders import DAY_MS, Desk, make_principal
+from tests.examples import examples
 from tests.lessons import STATEMENT, Guards, make_line
 from tests.store_fixture import fresh_store
 
@@ -137,4 +138,4 @@ class OnlyPeopleArm(RuleBasedStateMachine):
 
 
 TestOnlyPeopleArm = OnlyPeopleArm.TestCase
-TestOnlyPeopleArm.settings = settings(max_examples=5, stateful_step_count=12)
+TestOnlyPeopleArm.settings = settings(max_examples=examples(5), stateful_step_count=12)

@@ -8,7 +8,7 @@ from typing import Any
 from unicodedata import normalize
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from provenloop.domain.address import Addresses
@@ -21,6 +21,7 @@ from provenloop.services.recall import MAX_DEEP_TERMS, Wanted, recall, would_fin
 from provenloop.services.record_use import Telemetry, question_grain
 from provenloop.services.term_index import drop_texts, index_texts, term_key
 from tests.builders import DAY_MS, MEMORY, NOW, Desk, make_fact, make_observation, make_principal, make_tool_call
+from tests.examples import examples
 from tests.store_fixture import fresh_store
 
 SILENT = Telemetry("off")
@@ -226,7 +227,7 @@ def _recalled(notes: Sequence[str], batches: int, question: str) -> list[tuple[s
     return [(row["text"], row["score"]) for row in answer["results"]]
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=8)
+@settings(max_examples=examples(8))
 @given(
     NOTES.flatmap(lambda notes: st.tuples(st.just(notes), st.permutations(notes))),
     st.integers(1, 3),

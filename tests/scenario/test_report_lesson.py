@@ -21,6 +21,7 @@ from provenloop.lessons.card import CardEvidence, LessonPlace
 from provenloop.lessons.line import MAX_DETAIL_BYTES
 from provenloop.services.report_lesson import report_lesson
 from tests.builders import Desk, make_principal
+from tests.examples import examples
 from tests.faults import FaultLayer, Interleaving, assert_unchanged, conflict, lost_reply, throttle
 from tests.faults.schedules import schedules
 from tests.lessons import GUARD, STATEMENT, Guards, make_line
@@ -255,7 +256,7 @@ def test_twenty_reporters_in_step_lose_nothing_and_one_makes_the_card_ready(guar
     guards.desk.verify()
 
 
-@settings(max_examples=6)
+@settings(max_examples=examples(6))
 @given(schedules(3, 24), st.sampled_from(["new", "candidate", "rejected", "armed"]))
 def test_of_parallel_reporters_each_is_counted_and_one_makes_it_ready(schedule: list[int], status: str) -> None:
     with fresh_store() as store:

@@ -17,6 +17,7 @@ from provenloop.domain.proposal import Proposal
 from provenloop.services.forget import forget
 from provenloop.services.forget_plan import Wanted
 from tests.builders import Desk, make_calls, make_fact, make_grain
+from tests.examples import examples
 from tests.faults import Interleaving, Snapshot, assert_unchanged
 from tests.faults.tables import TABLE
 from tests.store_fixture import fresh_store
@@ -220,7 +221,7 @@ def _is_applied(desk: Desk, rec_id: str) -> bool:
     return True
 
 
-@settings(max_examples=4)
+@settings(max_examples=examples(4))
 @given(
     batches=st.lists(st.lists(FACTS, min_size=2, max_size=9), min_size=1, max_size=1),
     places=st.lists(st.integers(0, 9), max_size=2),

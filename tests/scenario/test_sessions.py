@@ -27,6 +27,7 @@ from provenloop.services import settle_session
 from provenloop.services.migrate_cards import migrate_cards
 from provenloop.services.start_session import start_session
 from tests.builders import DAY_MS, Desk, make_free_event, make_principal
+from tests.examples import examples
 from tests.faults import Crash, Fault, FaultLayer, Interleaving, assert_unchanged, single_faults
 from tests.faults.schedules import schedules
 from tests.lessons import GUARD, REVIEWER, Guards, make_card
@@ -422,7 +423,7 @@ def test_an_ended_session_is_due_no_more_and_goes_in_the_end(guards: Guards) -> 
 # crashes
 
 
-@settings(max_examples=6)
+@settings(max_examples=examples(6))
 @given(schedules(4, 24))
 def test_of_ends_and_passes_at_once_a_session_counts_once(schedule: list[int]) -> None:
     with fresh_store() as store:

@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from provenloop.domain.errors import LoopError
 from tests.builders import DAY_MS, Desk
+from tests.examples import examples
 from tests.lessons import Guards
 from tests.store_fixture import fresh_store
 
@@ -131,4 +132,4 @@ class Sessions(RuleBasedStateMachine):
 
 
 TestSessions = Sessions.TestCase
-TestSessions.settings = settings(max_examples=6, stateful_step_count=14)
+TestSessions.settings = settings(max_examples=examples(6), stateful_step_count=14)

@@ -17,6 +17,7 @@ from provenloop.domain.principal import Principal
 from provenloop.services.revoke_token import revoke_token
 from provenloop.services.tokens import MintRequest, mint_token, principal_of
 from tests.builders import MEMORY, NOW, make_call, make_principal
+from tests.examples import examples
 from tests.faults import FaultLayer, Interleaving
 from tests.faults.tables import TABLE
 from tests.store_fixture import REGION, fresh_store
@@ -72,7 +73,7 @@ def test_a_token_that_is_revoked_in_the_middle_of_minting_mints_nothing(store: D
 
 
 @given(schedule=st.lists(st.integers(0, 2), max_size=24))
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_nothing_minted_under_a_revoked_token_outlives_it_in_any_order_of_calls(schedule: list[int]) -> None:
     with fresh_store() as store:
         office = Office(store)

@@ -8,7 +8,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from provenloop.adapters.dynamodb.codec import decode, encode
@@ -109,7 +109,6 @@ def stored_and_read(entity: Entity) -> Entity:
 
 @pytest.mark.parametrize("cls", [form.cls for form in FORMS], ids=lambda cls: cls.__name__)
 def test_an_entity_comes_back_as_it_was(cls: type[Any]) -> None:
-    @settings(max_examples=25)
     @given(any_of(cls))
     def comes_back(entity: Any) -> None:
         assert stored_and_read(entity) == entity

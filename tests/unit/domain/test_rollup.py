@@ -32,6 +32,7 @@ from provenloop.domain.rollup import (
     rows_of,
 )
 from tests.builders import DAY_MS, NOW
+from tests.examples import examples
 
 MIDNIGHT = NOW - NOW % DAY_MS
 
@@ -197,7 +198,7 @@ def _cut(calls: Sequence[Change], cuts: Sequence[int]) -> list[Sequence[Change]]
 
 
 @given(st.integers(0, MAX_SIGNATURES_A_DAY + 2), st.booleans())
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 def test_beyond_the_limit_the_totals_still_do_not_depend_on_the_order(start: int, is_reversed: bool) -> None:
     calls = [called(n, signature=f"s{n}") for n in range(MAX_SIGNATURES_A_DAY + 3)]
     turned = [*calls[start:], *calls[:start]]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from hypothesis import settings
+
 from provenloop.domain.bus_events import COMMON_FIELDS, EVENT_FIELDS
 from provenloop.domain.errors import error_classes
 from provenloop.entry.operations import MEMORY, OPERATIONS
@@ -40,3 +42,11 @@ def test_every_event_is_listed_with_its_fields_and_no_other() -> None:
 
 def test_the_readme_can_be_read_in_one_sitting() -> None:
     assert len(README.splitlines()) <= LONGEST
+
+
+def test_the_nightly_profile_runs_as_many_times_more_examples_as_the_readme_says_of_every_property() -> None:
+    [times] = re.findall(r"`HYPOTHESIS_PROFILE=nightly` runs (\d+) times", README)
+    dev, nightly = (settings.get_profile(name).max_examples for name in ("dev", "nightly"))
+    assert nightly == int(times) * dev
+    tests = [file for file in (ROOT / "tests").rglob("*.py") if file.name != "conftest.py"]
+    assert [file.name for file in tests if re.search(r"max_examples=\d", file.read_text(encoding="utf-8"))] == []
