@@ -22,6 +22,7 @@ from provenloop.entry.wiring import wiring
 from provenloop.services.recipe_shelf import Shelf
 from provenloop.services.semantic_rung import SemanticRung
 from tests.builders import CallCounter
+from tests.faults import FaultLayer, throttle
 from tests.functions.recipe_desk import (
     ENVELOPE,
     LOOK_ALIKE,
@@ -148,6 +149,25 @@ def test_an_escalation_is_counted_where_it_happens(desk: RecipeDesk) -> None:
     )  # fmt: skip
     assert desk.match(LOOK_ALIKE)["escalation"] == "server"
     assert desk.components() == ["titw.composer.attempt"] * 2 + ["titw.composer.escalate"] * 2
+
+
+def test_rows_that_the_ledger_does_not_take_are_logged_with_their_cost_and_counted(
+    desk: RecipeDesk, lines: Callable[[], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.learn()
+    desk.match(LOOK_ALIKE)
+    desk.server.plays(says({**USE, "decision": "escalate"}))
+    kept = desk.components()
+    capsys.readouterr()
+    with FaultLayer(table.connection().client) as layer, layer.faults(throttle(1, "TransactWriteItems", times=None)):
+        assert desk.match(LOOK_ALIKE, log_fields={"case": "a-private-name"})["reason"] == "escalated"
+    told = [json.loads(line) for line in lines().splitlines() if "may be lost" in line]
+    assert [line["component"] for line in told] == ["titw.composer.attempt", "titw.composer.escalate"]
+    assert told[0]["cost_nano_usd"] > 0
+    assert "a-private-name" not in json.dumps(told)
+    counted = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "LedgerRowsLost" in line]
+    assert [line["LedgerRowsLost"] for line in counted] == [[2.0]]
+    assert desk.components() == kept
 
 
 def test_the_composer_keeps_to_what_is_left_of_six_seconds_and_of_its_own_time(desk: RecipeDesk) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +10,10 @@ import pytest
 
 from provenloop.adapters.anthropic_model import AnthropicModel
 from provenloop.domain.errors import InternalError
-from provenloop.domain.ledger import About, LedgerRow
+from provenloop.domain.ledger import COMPOSER_ATTEMPT, COMPOSER_ESCALATE, About, LedgerRow
 from provenloop.domain.model_cost import Usage, cost_nano_usd
 from provenloop.recipes.composer import ComposerSettings, Offered
+from provenloop.services.call import Call
 from provenloop.services.compose_recipe import Composed, compose_recipe
 from provenloop.services.model_port import ModelAccess
 from tests import model_server as server_
@@ -55,11 +56,19 @@ def server() -> Iterator[ModelServer]:
         yield made
 
 
+def none_is_lost(_: Call, rows: Sequence[LedgerRow]) -> None:
+    """Where the ledger works."""
+    raise AssertionError(rows)
+
+
 def compose(desk: Desk, server: ModelServer, *plays: Play, **changed: Any) -> Composed:
     server.seen.clear()
     server.plays(*(plays or (says(USE),)))
     models = ModelAccess(
-        AnthropicModel(server.url), Key(changed.pop("key", "sk-ant-installation")), changed.pop("own", None)
+        AnthropicModel(server.url),
+        Key(changed.pop("key", "sk-ant-installation")),
+        changed.pop("own", None),
+        changed.pop("tell_lost", none_is_lost),
     )
     usual: dict[str, Any] = {"offered": OFFERED, "settings": SETTINGS, "about": ABOUT}
     return compose_recipe(desk.store, desk.call(), models, "reset the password", **{**usual, **changed})
@@ -73,7 +82,7 @@ def rows(desk: Desk) -> list[LedgerRow]:
 def test_a_choice_is_served_and_costs_one_attempt(desk: Desk, server: ModelServer) -> None:
     composed = compose(desk, server)
     assert composed.chosen is not None
-    assert (composed.chosen.recipe_id, composed.reason, composed.counted) == ("recipe-a", None, True)
+    assert (composed.chosen.recipe_id, composed.reason) == ("recipe-a", None)
     [row] = rows(desk)
     assert (row.component, row.session, row.log_fields) == ("titw.composer.attempt", "s-1", {"team": "support"})
     assert row.usage == server.seen[0].charged
@@ -136,11 +145,19 @@ def test_without_a_key_nobody_is_asked_and_nothing_is_counted(
 
 
 @pytest.mark.parametrize("kind", [Kind.LOST_REQUEST, Kind.LOST_REPLY, Kind.THROTTLE])
-def test_a_ledger_that_fails_does_not_fail_the_caller(desk: Desk, server: ModelServer, kind: Kind) -> None:
+def test_a_ledger_that_fails_does_not_fail_the_caller_and_is_told_of(
+    desk: Desk, server: ModelServer, kind: Kind
+) -> None:
+    lost: list[LedgerRow] = []
+    plays = says(USE), says({**USE, "decision": "escalate"})
     with FaultLayer(desk.client) as layer, layer.faults(Fault(kind, times=None)):
-        composed = compose(desk, server)
-    assert composed.chosen is not None
-    assert composed.counted is False
+        composed = compose(desk, server, *plays, tell_lost=lambda _, rows: lost.extend(rows))
+        charged = server.charged
+        assert composed.chosen is not None
+        assert [row.usage for row in lost] == charged
+        compose(desk, server, plays[1], tell_lost=lambda _, rows: lost.extend(rows))
+    assert [row.component for row in lost] == [COMPOSER_ATTEMPT, COMPOSER_ATTEMPT, COMPOSER_ESCALATE]
+    assert lost[1].id.partition(".")[0] == lost[2].id.partition(".")[0] != lost[0].id.partition(".")[0]
 
 
 def test_the_ledger_sums_to_what_was_charged_token_for_token(desk: Desk, server: ModelServer) -> None:

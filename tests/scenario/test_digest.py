@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -80,7 +81,9 @@ def guards(desk: Desk) -> Guards:
 def digest(guards: Guards, server: ModelServer, *plays: Play, **more: Any) -> dict[str, Any]:
     server.seen.clear()
     server.plays(*(plays or (says({"cards": [CARD]}),)))
-    models = ModelAccess(AnthropicModel(server.url), Key(more.pop("model_key", "sk-ant-1")))
+    lost: list[LedgerRow] = more.pop("lost", [])
+    key = Key(more.pop("model_key", "sk-ant-1"))
+    models = ModelAccess(AnthropicModel(server.url), key, tell_lost=lambda _, rows: lost.extend(rows))
     call = guards.desk.call(by=more.pop("by", GUARD), key=more.pop("key", None), body=more.get("session", "s1"))
     model = DigestModel("claude-opus-5-5", more.pop("at_most_ms", 20_000))
     return digest_lessons(guards.desk.store, call, models, more.pop("session", "s1"), model)
@@ -244,6 +247,18 @@ def test_the_ledger_holds_what_was_charged_token_for_token(guards: Guards, serve
     assert (row.component, row.model, row.session) == (DIGEST, "claude-opus-5-5", "s1")
     assert [row.usage] == server.charged
     assert row.cost_nano_usd
+
+
+@pytest.mark.parametrize("play", [says({"cards": [CARD]}), refuses()], ids=["cards", "a refusal"])
+def test_a_row_that_the_ledger_does_not_take_is_told_of_whatever_the_model_said(
+    guards: Guards, server: ModelServer, play: Play
+) -> None:
+    lost: list[LedgerRow] = []
+    with FaultLayer(guards.desk.client) as layer, suppress(ModelUnavailableError):
+        layer.arm(throttle(1, "TransactWriteItems", times=1))
+        digest(guards, server, play, lost=lost)
+    assert [(row.component, row.session, row.usage) for row in lost] == [(DIGEST, "s1", server.charged[0])]
+    assert rows(guards.desk) == []
 
 
 @pytest.mark.parametrize(

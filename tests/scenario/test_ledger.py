@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 
+from provenloop.adapters.anthropic_model import AnthropicModel
 from provenloop.adapters.dynamodb.store import DynamoStore
 from provenloop.domain import ledger
 from provenloop.domain.errors import InvalidInputError, LoopError, NotFoundError, ScopeDeniedError
 from provenloop.domain.ledger import About, LedgerRow, free_row, metered_row
 from provenloop.domain.model_cost import Usage
 from provenloop.domain.names import MemoryId
-from provenloop.services.keep_ledger import count_once
+from provenloop.services.keep_ledger import count_rows
 from provenloop.services.ledger_summary import LedgerSpan, row_told, summarise_ledger
+from provenloop.services.model_port import ModelAccess
 from tests.builders import MEMORY, NOW, Desk, make_principal
 
 HAIKU = "claude-haiku-4-5-20251001"
@@ -31,11 +33,25 @@ ROWS = [
 ALL = LedgerSpan(NOW, NOW + 4)
 
 
+class NoKey:
+    """Models are off."""
+
+    def current(self) -> str:
+        return ""
+
+
 @pytest.fixture
 def kept(desk: Desk) -> Desk:
-    for row in ROWS:
-        count_once(desk.store, MEMORY, row, NOW)
+    count(desk, *ROWS)
     return desk
+
+
+def count(desk: Desk, *rows: LedgerRow) -> list[LedgerRow]:
+    """Have them counted; the rows that are told of as lost."""
+    lost: list[LedgerRow] = []
+    models = ModelAccess(AnthropicModel(), NoKey(), tell_lost=lambda _, rows: lost.extend(rows))
+    count_rows(desk.store, desk.call(), models, rows)
+    return lost
 
 
 def summary(desk: Desk, span: LedgerSpan = ALL, cursor: str | None = None, **how: Any) -> dict[str, Any]:
@@ -43,7 +59,7 @@ def summary(desk: Desk, span: LedgerSpan = ALL, cursor: str | None = None, **how
 
 
 def test_the_same_row_is_counted_once(desk: Desk) -> None:
-    assert [count_once(desk.store, MEMORY, ROWS[0], NOW) for _ in range(3)] == [True, False, False]
+    assert [count(desk, ROWS[0]) for _ in range(3)] == [[], [], []]
     assert desk.store.ledger(MEMORY, NOW, NOW + 1, after=None, limit=9) == (ROWS[0],)
 
 

@@ -39,12 +39,13 @@ def test_every_workflow_that_fails_or_takes_too_long_is_seen() -> None:
         assert sorted(watched("AWS/States", metric)) == machines
 
 
-def test_a_job_that_gives_up_is_seen_by_the_metric_that_the_code_counts() -> None:
-    assert watched("Provenloop", "JobsFailed") == ["provenloop"]
+@pytest.mark.parametrize(("metric", "module"), [("JobsFailed", "handlers/jobs.py"), ("LedgerRowsLost", "telemetry.py")])
+def test_what_no_queue_holds_is_seen_by_the_metric_that_the_code_counts(metric: str, module: str) -> None:
+    assert watched("Provenloop", metric) == ["provenloop"]
     variables = DOCUMENT["Globals"]["Function"]["Environment"]["Variables"]
     assert variables["POWERTOOLS_METRICS_NAMESPACE"] == "Provenloop"
     assert variables["POWERTOOLS_SERVICE_NAME"] == "provenloop"
-    assert '"JobsFailed"' in (ROOT / "shared/provenloop/entry/handlers/jobs.py").read_text(encoding="utf-8")
+    assert f'"{metric}"' in (ROOT / "shared/provenloop/entry" / module).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("alarm", ALARMS, ids=lambda alarm: alarm.logical_id)

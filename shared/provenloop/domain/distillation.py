@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from provenloop.domain.ledger import DISTILLATION, About, LedgerRow, SkipReason, free_row, metered_row, skipped
-from provenloop.domain.model_cost import Usage
+from provenloop.domain.ledger import About, LedgerRow, SkipReason, free_row, skipped
 from provenloop.domain.recipe import RecipeKind, RecipeScope
 
 #: ``waiting`` for its turn, ``asked`` a model, ``answered`` by it; over when ``done`` or ``skipped``.
@@ -61,6 +60,10 @@ class Distillation:
         """What its rows of the ledger are about."""
         return About(self.session, self.recipe_id, self.log_fields)
 
+    def row_id(self, step: str) -> str:
+        """The id of the ledger's row of one step of its present try."""
+        return f"{self.id}.{self.tries}.{step}"
+
 
 @dataclass(frozen=True, slots=True)
 class EnvelopeText:
@@ -97,14 +100,6 @@ def begun_again(job: Distillation, at: int, *, own_key: bool) -> Distillation:
     return replace(after, changed_at=at, rev=job.rev + 1)
 
 
-def row_of_call(
-    job: Distillation, at: int, usage: Usage | None, models: tuple[str, ...], failure: str = ""
-) -> LedgerRow:
-    """The row of the call of its present try."""
-    row_id = f"{job.id}.{job.tries}.opus"
-    return metered_row(row_id, at, DISTILLATION, job.about, usage=usage, models=models, kind=failure)
-
-
 def row_of_skip(job: Distillation, at: int, reason: SkipReason, failure: str = "") -> LedgerRow:
     """The row that says why its present try taught nothing."""
-    return free_row(f"{job.id}.{job.tries}.skipped", at, skipped(reason), job.about, kind=failure)
+    return free_row(job.row_id("skipped"), at, skipped(reason), job.about, kind=failure)

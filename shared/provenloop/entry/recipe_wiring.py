@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from provenloop.entry.settings import Settings
+from provenloop.entry.telemetry import tell_lost_rows
 from provenloop.services.job_port import JobQueue
 from provenloop.services.model_port import ModelAccess, ModelKey, ModelProvider
 from provenloop.services.ports import Store
@@ -113,4 +114,4 @@ class RecipeWiring(ABC):
 
     def models(self, own_key: str | None = None) -> ModelAccess:
         """Models for one request, with the caller's own key where it brought one."""
-        return ModelAccess(self.model_provider, self.model_key, own_key)
+        return ModelAccess(self.model_provider, self.model_key, own_key, tell_lost_rows)

@@ -6,7 +6,7 @@ error. Metrics are EMF lines on standard output and cost no call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from logging import LogRecord
 from types import TracebackType
 from typing import Any
@@ -15,7 +15,9 @@ from aws_lambda_powertools.logging import Logger
 from aws_lambda_powertools.metrics import MetricUnit, SchemaValidationError, single_metric
 from aws_lambda_powertools.metrics.functions import is_metrics_disabled
 
+from provenloop.domain.ledger import LedgerRow
 from provenloop.entry.reply import Reply
+from provenloop.services.call import Call
 
 # Where in our code a line was written says nothing here: it is always this module.
 _logger = Logger(location=None)
@@ -46,6 +48,22 @@ def log_gate(outcome: str, own: Mapping[str, str], **context: Any) -> None:
 def log_warning(what: str, **context: Any) -> None:
     """One line for what an operator should look at; nothing failed for it."""
     _logger.warning(what, extra=_present(**context))
+
+
+def tell_lost_rows(call: Call, rows: Sequence[LedgerRow]) -> None:
+    """One line for each row that may not be in the ledger, with what it would say of the cost; and their number."""
+    for row in rows:
+        log_warning(
+            "a row of the ledger may be lost",
+            row=row.id,
+            component=row.component,
+            model=row.model,
+            cost_nano_usd=row.cost_nano_usd,
+            tenant=call.memory.tenant,
+            memory=call.memory.name,
+            correlation_id=call.request_id,
+        )
+    count("LedgerRowsLost", len(rows))
 
 
 def log_error(operation: str, error: BaseException, *, detail: str | None = None, **context: Any) -> None:

@@ -14,12 +14,11 @@ from provenloop.domain.distillation import (
     claimed,
     learnt,
     not_learnt,
-    row_of_call,
     row_of_skip,
 )
 from provenloop.domain.errors import BusyError, IntegrityError, LoopError, UnavailableError
 from provenloop.domain.instants import MINUTE_MS
-from provenloop.domain.ledger import SAVE_FAILED, LedgerRow, SkipReason
+from provenloop.domain.ledger import DISTILLATION, SAVE_FAILED, LedgerRow, SkipReason
 from provenloop.domain.names import MemoryId
 from provenloop.domain.secrets import redact_json
 from provenloop.recipes.distillation import (
@@ -37,6 +36,7 @@ from provenloop.services.call import Call
 from provenloop.services.decision import lost_race
 from provenloop.services.distil_port import Draft, RecipeKeeper
 from provenloop.services.distil_recipe import unknown_job
+from provenloop.services.keep_ledger import row_of_call
 from provenloop.services.memories import require_heads
 from provenloop.services.model_port import ModelAccess, ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
 from provenloop.services.ports import Entropy, Put, Remove, Replace, Store, Write, WriteRefusedError
@@ -153,7 +153,7 @@ class Distiller:
         return self.models.provider.ask(question, key)
 
     def _answered(self, call: Call, job: Distillation, answer: ModelAnswer) -> Distillation:
-        row = row_of_call(job, call.now, answer.usage, (answer.model, self.settings.model))
+        row = self._row(call, job, answer)
         if len(answer.text.encode()) > _MAX_ANSWER_BYTES:
             return self._end(call, job, "validation_error", rows=[row])
         after = answered(job, call.now, answer.text, answer.model)
@@ -161,11 +161,13 @@ class Distiller:
         return after
 
     def _failed(self, call: Call, job: Distillation, failure: ModelFailure) -> Distillation:
-        models = (failure.model, self.settings.model) if failure.model else (self.settings.model,)
-        row = row_of_call(job, call.now, failure.usage, models, failure.kind)
+        row = self._row(call, job, failure)
         if failure.empty:
             return self._end(call, job, "empty_response", rows=[row])
         return self._end(call, job, "opus_error", failure.kind, rows=[row])
+
+    def _row(self, call: Call, job: Distillation, outcome: ModelOutcome) -> LedgerRow:
+        return row_of_call(job.row_id("opus"), call.now, DISTILLATION, job.about, outcome, self.settings.model)
 
     def _interrupted(self, call: Call, job: Distillation) -> Distillation:
         """Somebody has asked: if they may still be waiting for the answer, so do we, else it is lost."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from provenloop.domain.errors import LoopError
-from provenloop.domain.ledger import COMPOSER_ATTEMPT, COMPOSER_ESCALATE, About, LedgerRow, free_row, metered_row
+from provenloop.domain.ledger import COMPOSER_ATTEMPT, COMPOSER_ESCALATE, About, LedgerRow, free_row
 from provenloop.recipes.composer import (
     INSTRUCTIONS,
     MAX_TOKENS,
@@ -23,24 +23,21 @@ from provenloop.recipes.composer import (
     read_choice,
 )
 from provenloop.services.call import Call
-from provenloop.services.model_port import ModelAccess, ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
-from provenloop.services.ports import Put, Store, WriteRefusedError
-
-_ID_BYTES = 16
+from provenloop.services.keep_ledger import count_rows, new_call_id, row_of_call
+from provenloop.services.model_port import ModelAccess, ModelAnswer, ModelOutcome, ModelRequest
+from provenloop.services.ports import Store
 
 
 @dataclass(frozen=True, slots=True)
 class Composed:
     """What the rung gives: ``chosen``, or else ``reason``.
 
-    ``is_off``: no model was asked, for there is no key (or it cannot be read: ``auth``). ``counted``: whether the
-    ledger took the rows.
+    ``is_off``: no model was asked, for there is no key (or it cannot be read: ``auth``).
     """
 
     chosen: Chosen | None
     reason: EscalateReason | None = None
     is_off: bool = False
-    counted: bool = True
 
 
 def compose_recipe(
@@ -68,8 +65,8 @@ def compose_recipe(
     outcome = models.provider.ask(_question(request, offered, settings), key)
     read = _read(outcome, offered, settings)
     chosen, reason = (read, None) if isinstance(read, Chosen) else (None, read)
-    counted = _count(store, call, _rows(call, outcome, settings.model, reason, about))
-    return Composed(chosen, reason, counted=counted)
+    count_rows(store, call, models, _rows(call, outcome, settings.model, reason, about))
+    return Composed(chosen, reason)
 
 
 def _question(request: str, offered: Sequence[Offered], settings: ComposerSettings) -> ModelRequest:
@@ -93,25 +90,8 @@ def _read(outcome: ModelOutcome, offered: Sequence[Offered], settings: ComposerS
 def _rows(
     call: Call, outcome: ModelOutcome, asked: str, reason: EscalateReason | None, about: About
 ) -> list[LedgerRow]:
-    row_id = call.entropy(_ID_BYTES).hex()
-    failed = outcome.kind if isinstance(outcome, ModelFailure) else ""
-    models = (outcome.model, asked) if outcome.model else (asked,)
-    rows = [
-        metered_row(
-            f"{row_id}.attempt", call.now, COMPOSER_ATTEMPT, about, usage=outcome.usage, models=models, kind=failed
-        )
-    ]
+    call_id = new_call_id(call)
+    rows = [row_of_call(f"{call_id}.attempt", call.now, COMPOSER_ATTEMPT, about, outcome, asked)]
     if reason is not None:
-        rows.append(free_row(f"{row_id}.escalate", call.now, COMPOSER_ESCALATE, about, kind=reason))
+        rows.append(free_row(f"{call_id}.escalate", call.now, COMPOSER_ESCALATE, about, kind=reason))
     return rows
-
-
-def _count(store: Store, call: Call, rows: Sequence[LedgerRow]) -> bool:
-    try:
-        store.transact(call.memory, [Put(row) for row in rows], call.now)
-    except WriteRefusedError:
-        # The client sent the same transaction twice, and the first was done.
-        return True
-    except LoopError:
-        return False
-    return True

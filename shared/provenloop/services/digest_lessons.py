@@ -14,7 +14,7 @@ from provenloop.domain.address import Addresses
 from provenloop.domain.canonical import canonical_json, sha256_hex
 from provenloop.domain.errors import LoopError, ModelUnavailableError, NotFoundError
 from provenloop.domain.grain import Grain
-from provenloop.domain.ledger import DIGEST, About, metered_row
+from provenloop.domain.ledger import DIGEST, About
 from provenloop.lessons.digest import (
     INSTRUCTIONS,
     MAX_TEXTS,
@@ -30,11 +30,11 @@ from provenloop.lessons.digest import (
 from provenloop.lessons.line import Line, LineEvidence
 from provenloop.lessons.session import Session
 from provenloop.services.call import Call
-from provenloop.services.keep_ledger import count_once
+from provenloop.services.keep_ledger import count_rows, new_call_id, row_of_call
 from provenloop.services.lesson_settings import settings_in_force
 from provenloop.services.lessons_read import lines_at
 from provenloop.services.memories import require_heads
-from provenloop.services.model_port import ModelAccess, ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
+from provenloop.services.model_port import ModelAccess, ModelAnswer, ModelOutcome, ModelRequest
 from provenloop.services.ports import Put, Store, WriteRefusedError
 from provenloop.services.replay import earlier_reply, replay_of
 from provenloop.services.report_lesson import DISABLED, report_lesson
@@ -44,7 +44,6 @@ ROUTE = "lessons/digest"
 #: How many commits back from now a session is looked for.
 MAX_ENTRIES = 2_000
 _PAGE = 500
-_ID_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,8 @@ def digest_lessons(store: Store, call: Call, models: ModelAccess, session: str, 
     timeout = min(settings.digest_timeout_ms, model.at_most_ms)
     asked = ModelRequest(model.name, INSTRUCTIONS, blocks, SCHEMA, MAX_TOKENS, timeout)
     outcome = models.provider.ask(asked, key)
-    _count(store, call, outcome, model.name, session)
+    row = row_of_call(f"{new_call_id(call)}.digest", call.now, DIGEST, About(session=session), outcome, model.name)
+    count_rows(store, call, models, [row])
     read = _read(outcome)
     saved, failed = _saved(store, call, record.session, session, read)
     return _told(store, call, {"ok": True, "saved": saved, "failed": failed, "read": len(wrong)})
@@ -126,25 +126,6 @@ def _known(store: Store, call: Call, session: Session, wrong: Sequence[Grain]) -
     mine = {grain.address for grain in wrong}
     others = [place for place in places if place.lesson not in mine]
     return (grain for _, grain in lines_at(store, call, others) if grain is not None and grain.is_current)
-
-
-def _count(store: Store, call: Call, outcome: ModelOutcome, asked: str, session: str) -> None:
-    """The row of the ledger. That it cannot be written does not take away what was paid for."""
-    failed = outcome.kind if isinstance(outcome, ModelFailure) else ""
-    models = (outcome.model, asked) if outcome.model else (asked,)
-    row = metered_row(
-        f"{call.entropy(_ID_BYTES).hex()}.digest",
-        call.now,
-        DIGEST,
-        About(session=session),
-        usage=outcome.usage,
-        models=models,
-        kind=failed,
-    )
-    try:
-        count_once(store, call.memory, row, call.now)
-    except LoopError:
-        return
 
 
 def _read(outcome: ModelOutcome) -> DigestRead:

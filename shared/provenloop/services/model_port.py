@@ -6,12 +6,14 @@ them apart. The key of the provider is an argument of each call: nothing keeps i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from provenloop.domain.ledger import LedgerRow
 from provenloop.domain.model_cost import Usage
 from provenloop.domain.quoting import Quoted
+from provenloop.services.call import Call
 
 #: Why there is no answer; ``network`` covers time that ran out, ``parse`` an answer that is no JSON object or is empty.
 FailureKind = Literal["auth", "network", "rate_limit", "server", "parse", "refusal", "unknown"]
@@ -88,13 +90,25 @@ class ModelKey(Protocol):
         """
 
 
+#: Told of rows that may not be in the ledger, though what they count was paid for. Never raises.
+TellLost = Callable[[Call, Sequence[LedgerRow]], None]
+
+
+def _nobody(call: Call, rows: Sequence[LedgerRow]) -> None:
+    """Where nobody wants to know."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
-    """Models for one request: the provider, the installation's key, or the caller's own, which serves this request."""
+    """Models for one request: the provider, the installation's key, or the caller's own, which serves this request.
+
+    ``tell_lost`` is called where the ledger does not take the rows of a call.
+    """
 
     provider: ModelProvider
     installation: ModelKey
     own_key: str | None = field(default=None, repr=False)
+    tell_lost: TellLost = _nobody
 
     def key(self) -> str:
         """The key of the next call, read afresh; empty where models are switched off.
