@@ -26,7 +26,7 @@ class ModelRequest:
 
     ``schema`` is the JSON schema (of an object) that the answer follows. ``timeout_ms`` is for everything from
     connecting to the last byte. ``effort`` is left out for models that know none. ``cached`` asks the provider to keep
-    the instructions for the next call, where they are long enough for that.
+    the instructions for the next call, where they are long enough for that. ``op`` is one word for what is asked.
     """
 
     model: str
@@ -37,6 +37,7 @@ class ModelRequest:
     timeout_ms: int
     effort: Effort | None = None
     cached: bool = False
+    op: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,52 @@
+"""Remarks: what a model or an external analyzer said, apart from the recommendation that was made of it.
+
+A recommendation holds references to its remark, as it does to grains, so forgetting has one place to erase. A remark
+never changes but for that: whoever decides has seen the words that were said first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+NAME_PREFIX = "remark/"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What was said once, at ``at`` (epoch ms).
+
+    ``name`` is what references name; names sort by time. ``key`` tells the finding from others of its group.
+    ``evidence`` are the addresses it cited.
+    """
+
+    name: str
+    at: int
+    family: str
+    group: str
+    key: str
+    recommendation: str
+    evidence: tuple[str, ...]
+    target: str = ""
+    summary: str = ""
+    guidance: str = ""
+    rev: int = 1
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether what it said was forgotten."""
+        return not self.target
+
+
+def remark_name(at: int, digest: str) -> str:
+    """The name of a remark made at an instant; ``digest`` (hex) tells it from others."""
+    return f"{NAME_PREFIX}{at:015d}.{digest}"
+
+
+def is_remark(name: str) -> bool:
+    """Whether a reference leads to a remark, not to a grain."""
+    return name.startswith(NAME_PREFIX)
+
+
+def erased(remark: Remark) -> Remark:
+    """What is left of a remark whose words are forgotten."""
+    return replace(remark, target="", summary="", guidance="", rev=remark.rev + 1)

@@ -1,0 +1,72 @@
+"""What a model is shown of a memory: briefs of what programs found, evidence, and what people thought of earlier
+findings.
+
+Invariants: at most 32 briefs, 64 pieces of evidence of 400 characters and 20 decisions of each sort; everything in it
+is text from outside, and is only ever quoted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+MAX_BRIEFS = 32
+MAX_EVIDENCE = 64
+MAX_TASTE = 20
+TEXT_CHARS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A finding of a built-in analyzer, in short."""
+
+    analyzer: str
+    summary: str
+    target: str
+    severity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A live grain. ``label`` (``e1``, ``e2`` ...) is what a model cites, ``target`` how it is named as a target."""
+
+    label: str
+    address: str
+    kind: str
+    target: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """An earlier finding of a model that a person approved or rejected, and why."""
+
+    summary: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """All that a model is shown in one pass. Decisions are newest first."""
+
+    briefs: tuple[Brief, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    approved: tuple[Decided, ...] = ()
+    rejected: tuple[Decided, ...] = ()
+
+    @property
+    def by_label(self) -> Mapping[str, Evidence]:
+        """The evidence by what it is cited as."""
+        return {item.label: item for item in self.evidence}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one pass may use of models: findings below ``min_confidence`` are dropped; ``max_tokens`` and
+    ``max_cost_nano_usd`` bound all calls of the pass together, prompts and answers.
+    """
+
+    min_confidence: float = 0.75
+    max_tokens: int = 120_000
+    max_cost_nano_usd: int = 1_000_000_000
+    max_ms: int = 75_000
