@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 from provenloop.domain.canonical import canonical_json, sha256_hex
 from provenloop.domain.instants import DAY_MS, MINUTE_MS
 from provenloop.domain.names import MemoryId
+from provenloop.domain.recipe import id_of
 
 Rung = Literal["exact", "semantic", "composed"]
 RUNGS: tuple[Rung, ...] = get_args(Rung)
@@ -48,7 +49,7 @@ class HitToken:
     @property
     def recipe_id(self) -> str:
         """The recipe's id."""
-        return f"{self.scope_key}-{self.signature}"
+        return id_of(self.scope_key, self.signature)
 
     @property
     def id(self) -> str:

@@ -85,7 +85,7 @@ class Recipe:
     @property
     def id(self) -> str:
         """Scope key and signature."""
-        return f"{self.scope_key}-{self.signature}"
+        return id_of(self.scope_key, self.signature)
 
     def answers_at(self, now: int) -> bool:
         """Whether it may be served at ``now`` (epoch ms)."""
@@ -114,6 +114,11 @@ class HitFeedback:
 def recipe_subject(recipe: Recipe) -> str:
     """The subject of a recipe's audit chain."""
     return f"recipe:{recipe.chain}"
+
+
+def id_of(scope_key: str, signature: str) -> str:
+    """The id of the recipe of a request in a scope."""
+    return f"{scope_key}-{signature}"
 
 
 def split_id(recipe_id: str) -> tuple[str, str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from provenloop.domain.recipe import Provenance
+from provenloop.domain.recipe import Provenance, id_of
 from provenloop.recipes.normalise import signature
 from provenloop.recipes.scope import scope_key
 from provenloop.services.call import Call
@@ -27,7 +27,7 @@ class ShelfKeeper:
     def __call__(self, call: Call, draft: Draft, beside: Callable[[str], Sequence[Write]]) -> None:
         """See ``RecipeKeeper``. A recipe that a person retired stays as it is, and is what was learnt all the same."""
         key = scope_key(call.memory, draft.scope)
-        writes = beside(f"{key}-{signature(draft.request, key)}")
+        writes = beside(id_of(key, signature(draft.request, key)))
         try:
             kept, _ = keep_recipe(self.shelf, call, self._learnt(call, draft), beside=writes)
             if kept == "stays_retired":
