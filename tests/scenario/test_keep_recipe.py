@@ -36,6 +36,7 @@ from provenloop.services.recipe_decisions import decide_recipe
 from provenloop.services.recipe_ports import space_of
 from provenloop.services.recipe_shelf import Shelf, change_recipe, find_recipe
 from tests.builders import DAY_MS, MEMORY, Desk, make_principal
+from tests.faults import FaultLayer, throttle
 
 EMBEDDER = WordllamaEmbedder()
 SCOPE = RecipeScope(agent="helpdesk")
@@ -241,7 +242,7 @@ def test_a_memory_that_was_never_made_keeps_no_recipe(desk: Desk, shelf: Shelf) 
 def test_an_erased_memory_keeps_no_recipe(desk: Desk, shelf: Shelf) -> None:
     assert "RECIPE" in erase_memory.CLASSES
     keep_recipe(shelf, desk.call(), learnt())
-    assert len(desk.store.items_of(MEMORY, "RECIPE", 90)) == 3
+    assert len(desk.store.items_of(MEMORY, "RECIPE", 90)) == 4
 
 
 @pytest.mark.parametrize(
@@ -313,6 +314,68 @@ def test_another_embedder_finds_the_scope_empty_and_fills_it_while_it_is_used(de
 
     forget_recipe(other, desk.call(), first.id, "asked for")
     assert nearest(shelf, REQUEST) == nearest(other, REQUEST) == []
+
+
+def test_an_embedder_that_comes_back_finds_what_became_live_without_it(desk: Desk, shelf: Shelf) -> None:
+    other = replace(shelf, embedder=Renamed())
+    texts = ["where is my order", "cancel my subscription", "change the billing address", "delete my account"]
+    _, first = keep_recipe(shelf, desk.call(), learnt())
+    _, retired = keep_recipe(shelf, desk.call(), learnt(texts[0]))
+    decide_recipe(shelf, desk.call(), retired.id, "retire", "out of date")
+    assert embed_scope(shelf, desk.call(), first.scope_key)
+
+    keep_recipe(other, desk.call(), learnt(texts[1]))
+    decide_recipe(other, desk.call(), retired.id, "restore", "it is right again")
+    keep_recipe(replace(shelf, embedder=None), desk.call(), learnt(texts[2]))
+    assert embed_scope(other, desk.call(), first.scope_key)
+    keep_recipe(shelf, desk.call(), learnt(texts[3]))
+
+    for each in (shelf, other):
+        while not embed_scope(each, desk.call(), first.scope_key):
+            pass
+        assert [nearest(each, text)[0] for text in (REQUEST, *texts)] == [REQUEST, *texts]
+        with desk.counted() as calls:
+            embed_scope(each, desk.call(), first.scope_key)
+        assert calls == ["GetItem"]
+
+
+@pytest.mark.parametrize("is_kept_first", [False, True])
+def test_a_recipe_kept_while_another_embedder_looks_is_not_missed(
+    desk: Desk, shelf: Shelf, monkeypatch: pytest.MonkeyPatch, is_kept_first: bool
+) -> None:
+    other = replace(shelf, embedder=Renamed())
+    key = keep_recipe(shelf, desk.call(), learnt())[1].scope_key
+
+    def look() -> object:
+        return embed_scope(other, desk.call(), key)
+
+    def keep() -> object:
+        return keep_recipe(shelf, desk.call(), learnt("where is my order"))
+
+    first, then = (keep, look) if is_kept_first else (look, keep)
+    interrupted(desk, monkeypatch, first)
+    then()
+    while not look():
+        pass
+    assert nearest(other, "where is my order")[0] == "where is my order"
+
+
+def test_an_index_of_many_restored_recipes_is_tidied(desk: Desk) -> None:
+    shelf = Shelf(desk.store, PackedVectorIndex(pause=lambda _attempt: None, gather=3), EMBEDDER)
+    recipes = [keep_recipe(shelf, desk.call(), learnt(f"question number {number}"))[1] for number in range(3)]
+    for act in ("retire", "restore"):
+        for recipe in recipes:
+            decide_recipe(shelf, desk.call(), recipe.id, act, "looked into it")
+    assert len([row for row in table.query("T#acme#M#demo#RECIPE") if row.type == "vector_row"]) == 1
+    assert sorted(nearest(shelf, "question number 1")) == sorted(recipe.request for recipe in recipes)
+
+
+def test_an_index_that_cannot_be_tidied_fails_nothing_that_was_done(desk: Desk) -> None:
+    shelf = Shelf(desk.store, PackedVectorIndex(pause=lambda _attempt: None, gather=1), EMBEDDER)
+    with FaultLayer(desk.client) as layer:
+        layer.arm(throttle(2, "TransactWriteItems", times=None))
+        assert keep_recipe(shelf, desk.call(), learnt())[0] == "created"
+    assert nearest(shelf, REQUEST) == [REQUEST]
 
 
 def test_a_large_scope_is_filled_a_page_at_a_time(desk: Desk, shelf: Shelf) -> None:

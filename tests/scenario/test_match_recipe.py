@@ -24,7 +24,7 @@ from provenloop.services.model_port import ModelAccess
 from provenloop.services.recipe_feedback import give_feedback
 from provenloop.services.recipe_settings import InstalledSettings
 from provenloop.services.recipe_shelf import Shelf
-from provenloop.services.semantic_rung import SemanticRung
+from provenloop.services.semantic_rung import REMEMBERED_MS, SemanticRung
 from tests.builders import MEMORY, NOW, Desk
 from tests.faults import Crash, Fault, FaultLayer, Kind, SavedTable, single_faults
 from tests.faults.tables import TABLE
@@ -160,6 +160,18 @@ def test_hits_committed_by_many_at_once_count_each(desk: Desk, shelf: Shelf, mon
     commit_recipe(desk.store, desk.call(), tokens[0])
     assert stored(desk, recipe).hits == 4
     assert len(desk.store.ledger(MEMORY, NOW, desk.now + 1, after=None, limit=9)) == 4
+
+
+def test_a_process_looks_again_for_recipes_that_another_embedder_saw(desk: Desk, shelf: Shelf) -> None:
+    """As while one deployment takes the other's place: an old function learns, a new one serves."""
+    learn(shelf, desk)
+    asking = rungs(shelf)
+    assert match_recipe(asking, desk.call(), WantedMatch(NEAR, SCOPE)).hit is not None
+    learn(replace(shelf, embedder=None), desk, "where is my order")
+    wanted = WantedMatch("where is my own order", SCOPE)
+    assert match_recipe(asking, desk.call(), wanted).reason == "no_match"
+    desk.now += REMEMBERED_MS
+    assert match_recipe(asking, desk.call(), wanted).reason != "no_match"
 
 
 PARTS = st.none() | st.text(st.characters(codec="utf-8"), max_size=20)

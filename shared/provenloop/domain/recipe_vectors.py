@@ -6,7 +6,8 @@ vectors of two spaces (another embedder, or another version of one) stand under 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +61,27 @@ class VectorItem:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """How far the recipes of a scope have vectors in a space: all up to the signature ``upto``, or ``done``."""
+    """How far the live recipes of a scope have vectors, by space: up to the signature ``upto``, or all (``done``).
+
+    Invariant: every transaction that makes a recipe live moves ``rev``, so that nobody is done who has not seen it.
+    """
 
     scope_key: str
-    space: str
-    upto: str = ""
-    done: bool = False
+    upto: Mapping[str, str] = field(default_factory=dict)
+    done: tuple[str, ...] = ()
     rev: int = 1
+
+
+def looked_at(before: Embedded, space: str, upto: str, *, done: bool) -> Embedded:
+    """Once more recipes have vectors in a space: up to the signature ``upto``, or all."""
+    others = {name: place for name, place in before.upto.items() if name != space}
+    rev = before.rev + 1
+    if done:
+        return replace(before, upto=others, done=(*before.done, space), rev=rev)
+    return replace(before, upto={**others, space: upto}, rev=rev)
+
+
+def begun_anew(before: Embedded, space: str | None) -> Embedded:
+    """Once a recipe is live that no space but ``space`` has seen: all others are looked at from the beginning."""
+    upto = {name: place for name, place in before.upto.items() if name == space}
+    return replace(before, upto=upto, done=tuple(name for name in before.done if name == space), rev=before.rev + 1)

@@ -13,6 +13,7 @@ from typing import Literal
 
 from provenloop.domain.look_alikes import REASONS as GUARD_REASONS
 from provenloop.domain.look_alikes import Reading, differing, read
+from provenloop.domain.recipe import Recipe
 from provenloop.recipes.script import bigram_similarity, is_latin
 from provenloop.recipes.wording import REASONS as WORDING_REASONS
 from provenloop.recipes.wording import differences as wording
@@ -27,6 +28,11 @@ BIGRAM_FLOOR = 0.15
 REASONS = (*GUARD_REASONS, *WORDING_REASONS, "rival", "similarity", "script")
 
 Outcome = Literal["served", "composer", "miss"]
+
+
+def wants_vector(recipe: Recipe, space: str | None) -> bool:
+    """Whether a recipe ought to have a vector of a space and has none; None stands for a space that none has."""
+    return recipe.status == "live" and space not in recipe.spaces and len(recipe.request) <= MAX_SEMANTIC_CHARS
 
 
 @dataclass(frozen=True, slots=True)

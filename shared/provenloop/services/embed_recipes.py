@@ -1,7 +1,8 @@
 """Vectors for recipes that have none of the present embedder: made when their scope is asked, a page at a time.
 
 An embedder that is changed finds its scopes empty, and fills each while it is used. Vectors of the former stay where
-they are, are never compared with, and go with their recipe.
+they are, are never compared with, and go with their recipe. Should it come back, it looks at its scopes again where
+recipes became live that it has not seen.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from provenloop.domain.recipe import Recipe
-from provenloop.domain.recipe_vectors import Embedded
-from provenloop.recipes.decide import MAX_SEMANTIC_CHARS
+from provenloop.domain.recipe_vectors import Embedded, looked_at
+from provenloop.recipes.decide import wants_vector
 from provenloop.services.call import Call
 from provenloop.services.ports import Put, Replace, Write, WriteRefusedError
 from provenloop.services.recipe_ports import Embedder, space_of
@@ -36,20 +37,21 @@ def embed_scope(shelf: Shelf, call: Call, scope_key: str) -> bool:
     if shelf.embedder is None:
         return True
     space = space_of(shelf.embedder)
-    known = shelf.store.embedded(call.memory, scope_key, space)
-    before = known or Embedded(scope_key, space, rev=0)
-    if before.done:
+    known = shelf.store.embedded(call.memory, scope_key)
+    before = known or Embedded(scope_key, rev=0)
+    if space in before.done:
         return True
-    found = shelf.store.recipes_in_scope(call.memory, scope_key, before.upto, PAGE)
+    first = before.upto.get(space, "")
+    found = shelf.store.recipes_in_scope(call.memory, scope_key, first, PAGE)
     page = _affordable(found)
     done = len(found) < PAGE and len(page) == len(found)
-    after = replace(before, upto=page[-1].signature if page else before.upto, done=done, rev=before.rev + 1)
+    after = looked_at(before, space, page[-1].signature if page else first, done=done)
     put: Write = Replace(after, expected=before.rev) if known else Put(after)
     try:
         shelf.store.transact(call.memory, [put, *_vectors(shelf, shelf.embedder, call, page)], call.now)
     except WriteRefusedError:
         return False
-    shelf.index.tidy(call.memory, scope_key, space, call.now)
+    shelf.tidy(call, scope_key, space)
     return done
 
 
@@ -65,11 +67,7 @@ def _affordable(recipes: Sequence[Recipe]) -> Sequence[Recipe]:
 
 def _vectors(shelf: Shelf, embedder: Embedder, call: Call, page: Sequence[Recipe]) -> list[Write]:
     space = space_of(embedder)
-    without = [
-        recipe
-        for recipe in page
-        if recipe.status == "live" and space not in recipe.spaces and len(recipe.request) <= MAX_SEMANTIC_CHARS
-    ]
+    without = [recipe for recipe in page if wants_vector(recipe, space)]
     vectors = {
         recipe.signature: vector
         for recipe, vector in zip(without, embedder.embed([recipe.request for recipe in without]), strict=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from provenloop.domain.audit import AuditEntry, author_of
+from provenloop.domain.audit import AuditEntry
 from provenloop.domain.distillation import Distillation, EnvelopeText
 from provenloop.domain.errors import BusyError
 from provenloop.domain.ledger import LedgerRow, without_text
@@ -67,9 +67,7 @@ def _forgotten(shelf: Shelf, call: Call, recipe: Recipe, because: str, route: st
     notes = [*shelf.store.notes(call.memory, recipe_subject(recipe)).values()]
     said = shelf.store.hit_feedbacks(call.memory, recipe.scope_key, recipe.signature)
     beside = _what_goes_with_it(shelf, call, [*map(RecipeVersion, versions), *notes, *said])
-    audit = audited_step(
-        shelf.store, call, recipe, recipe.status, FORGOTTEN, author_of(call.principal), because, status=FORGOTTEN
-    )
+    audit = audited_step(shelf.store, call, recipe, recipe.status, FORGOTTEN, because, status=FORGOTTEN)
     [entry] = [write.entity for write in audit if isinstance(write, Put) and isinstance(write.entity, AuditEntry)]
     reply = {
         "forgotten": 1,

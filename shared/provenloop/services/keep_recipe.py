@@ -6,13 +6,13 @@ scope, however often and by however many it is learnt at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from provenloop.domain.address import Addresses
-from provenloop.domain.audit import author_of
 from provenloop.domain.errors import BusyError, InvalidInputError, TooLargeError
+from provenloop.domain.instants import DAY_MS
 from provenloop.domain.recipe import (
     MAX_REQUEST_BYTES,
     MAX_RESPONSE_BYTES,
@@ -39,8 +39,6 @@ from provenloop.services.recipe_shelf import (
 #: What became of a recipe that was learnt. ``stays_retired``: a person retired it, so nothing was written.
 Kept = Literal["created", "reinforced", "superseded", "stays_retired"]
 
-_DAY_MS = 86_400_000
-
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
@@ -57,16 +55,13 @@ class Learnt:
     ttl_days: int = 0
 
 
-def keep_recipe(
-    shelf: Shelf, call: Call, learnt: Learnt, *, by: Mapping[str, str] | None = None, beside: Sequence[Write] = ()
-) -> tuple[Kept, Recipe]:
+def keep_recipe(shelf: Shelf, call: Call, learnt: Learnt, *, beside: Sequence[Write] = ()) -> tuple[Kept, Recipe]:
     """Keep what was learnt: as a new recipe, or in the one that its request has already.
 
     The same answer reinforces; another one supersedes, and what was said before is kept. A quarantined recipe stays so,
     whatever is learnt, and a retired one stays as it is: only people change that.
 
     Args:
-        by: the author in the audit trail; None for the caller.
         beside: further writes of the same transaction.
 
     Returns:
@@ -95,9 +90,7 @@ def keep_recipe(
         )
         after, vectors = with_vector(shelf, call, after)
         change = [_put(before, after), *_version(before, after), *vectors]
-        audit = audited_step(
-            shelf.store, call, after, before.status if before else "", kept, by or author_of(call.principal)
-        )
+        audit = audited_step(shelf.store, call, after, before.status if before else "", kept)
         if committed(shelf.store, call, [*beside, *change, *audit], len(beside)):
             tidy(shelf, call, after, vectors)
             return kept, after
@@ -159,7 +152,7 @@ def _learnt_again(before: Recipe, learnt: Learnt, seal: str, now: int) -> tuple[
 
 
 def _valid_to(learnt: Learnt, now: int) -> int | None:
-    return now + learnt.ttl_days * _DAY_MS if learnt.ttl_days else None
+    return now + learnt.ttl_days * DAY_MS if learnt.ttl_days else None
 
 
 def _put(before: Recipe | None, after: Recipe) -> Write:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from provenloop.domain.audit import author_of
 from provenloop.domain.errors import IllegalTransitionError, PrincipalKindError
-from provenloop.domain.recipe import RecipeStatus
+from provenloop.domain.recipe import Recipe, RecipeStatus
 from provenloop.services.call import Call
 from provenloop.services.decision import Decision, decide, require_because
-from provenloop.services.ports import Replace
-from provenloop.services.recipe_shelf import Shelf, audited_step, find_recipe, with_vector
+from provenloop.services.ports import Replace, Write
+from provenloop.services.recipe_shelf import Shelf, audited_step, find_recipe, tidy, with_vector
 
 RecipeAction = Literal["restore", "retire"]
 _BECOMES: Mapping[RecipeAction, RecipeStatus] = {"restore": "live", "retire": "retired"}
@@ -37,6 +36,7 @@ def decide_recipe(shelf: Shelf, call: Call, recipe_id: str, action: RecipeAction
     if call.principal.kind != "human":
         raise PrincipalKindError("only a person decides about recipes")
     reason = require_because(because)
+    moved: list[tuple[Recipe, Sequence[Write]]] = []
 
     def build() -> Decision:
         before = find_recipe(shelf.store, call, recipe_id)
@@ -44,10 +44,14 @@ def decide_recipe(shelf: Shelf, call: Call, recipe_id: str, action: RecipeAction
             raise IllegalTransitionError(f"the recipe is {before.status}", field="id")
         status = _BECOMES[action]
         strikes = 0 if status == "live" else before.strikes
-        moved = replace(before, status=status, strikes=strikes, changed_at=call.now, rev=before.rev + 1)
-        after, vectors = with_vector(shelf, call, moved)
-        audit = audited_step(shelf.store, call, after, before.status, action, author_of(call.principal), reason)
+        decided = replace(before, status=status, strikes=strikes, changed_at=call.now, rev=before.rev + 1)
+        after, vectors = with_vector(shelf, call, decided)
+        moved[:] = [(after, vectors)]
+        audit = audited_step(shelf.store, call, after, before.status, action, reason)
         reply = {"id": after.id, "action": action, "status": after.status}
         return Decision([Replace(after, expected=before.rev), *vectors, *audit], reply)
 
-    return decide(shelf.store, call, f"recipes/{recipe_id}/{action}", build)
+    reply = decide(shelf.store, call, f"recipes/{recipe_id}/{action}", build)
+    for after, vectors in moved:
+        tidy(shelf, call, after, vectors)
+    return reply

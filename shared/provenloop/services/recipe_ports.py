@@ -121,8 +121,8 @@ class RecipeReader(Protocol):
     def recipes_in_scope(self, memory: MemoryId, scope_key: str, after: str, limit: int) -> Sequence[Recipe]:
         """At most ``limit`` recipes of a scope by signature, beginning after that signature."""
 
-    def embedded(self, memory: MemoryId, scope_key: str, space: str) -> Embedded | None:
-        """How far a scope's recipes have vectors in a space; None where nobody looked yet: one read."""
+    def embedded(self, memory: MemoryId, scope_key: str) -> Embedded | None:
+        """How far a scope's recipes have vectors; None where none was ever live: one read."""
 
     def recipe_versions(self, memory: MemoryId, scope_key: str, signature: str) -> Sequence[Recipe]:
         """What a recipe said before, the oldest first."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from provenloop.domain.audit import ChainEnd, ChainHead, Note, author_of, head_after, next_entry
-from provenloop.domain.errors import BusyError, NotFoundError
+from provenloop.domain.errors import BusyError, NotFoundError, UnavailableError
 from provenloop.domain.recipe import Recipe, facts_of, recipe_subject, split_id
-from provenloop.recipes.decide import MAX_SEMANTIC_CHARS
+from provenloop.domain.recipe_vectors import Embedded, begun_anew
+from provenloop.recipes.decide import wants_vector
 from provenloop.services.call import Call
 from provenloop.services.outbox import audited
 from provenloop.services.ports import Put, Replace, Store, Write, WriteRefusedError
@@ -26,6 +28,11 @@ class Shelf:
     index: VectorIndex
     embedder: Embedder | None
 
+    def tidy(self, call: Call, scope_key: str, space: str) -> None:
+        """Merge small rows of an index, once vectors were put. What was done stands, so this never fails it."""
+        with suppress(UnavailableError):
+            self.index.tidy(call.memory, scope_key, space, call.now)
+
 
 def find_recipe(store: Store, call: Call, recipe_id: str) -> Recipe:
     """The recipe of an id.
@@ -40,7 +47,7 @@ def find_recipe(store: Store, call: Call, recipe_id: str) -> Recipe:
     return found
 
 
-def change_recipe(  # noqa: PLR0913  (what is changed, why and by whom)
+def change_recipe(
     shelf: Shelf,
     call: Call,
     recipe_id: str,
@@ -48,7 +55,6 @@ def change_recipe(  # noqa: PLR0913  (what is changed, why and by whom)
     step: str,
     *,
     because: str | None = None,
-    by: Mapping[str, str] | None = None,
     beside: Sequence[Write] = (),
 ) -> Recipe:
     """Change a stored recipe, with its audit entry, and its vector where it begins or ceases to be live.
@@ -66,8 +72,7 @@ def change_recipe(  # noqa: PLR0913  (what is changed, why and by whom)
     for _ in range(MAX_ROUNDS):
         before = find_recipe(shelf.store, call, recipe_id)
         after, vectors = with_vector(shelf, call, moved(before))
-        author = by or author_of(call.principal)
-        audit = audited_step(shelf.store, call, after, before.status, step, author, because)
+        audit = audited_step(shelf.store, call, after, before.status, step, because)
         change = [Replace(after, expected=before.rev), *vectors]
         if committed(shelf.store, call, [*beside, *change, *audit], len(beside)):
             tidy(shelf, call, after, vectors)
@@ -80,25 +85,35 @@ def with_vector(shelf: Shelf, call: Call, recipe: Recipe) -> tuple[Recipe, Seque
     if recipe.status != "live":
         writes = shelf.index.removing(call.memory, recipe.scope_key, recipe.spaces, recipe.signature)
         return replace(recipe, spaces=()), writes
-    if shelf.embedder is None or len(recipe.request) > MAX_SEMANTIC_CHARS:
+    space = None if shelf.embedder is None else space_of(shelf.embedder)
+    if not wants_vector(recipe, space):
         return recipe, ()
-    space = space_of(shelf.embedder)
-    if space in recipe.spaces:
-        return recipe, ()
-    [vector] = shelf.embedder.embed([recipe.request])
+    told = () if recipe.spaces else _telling_others(shelf, call, recipe.scope_key, space)
+    put = () if shelf.embedder is None else _putting(shelf, shelf.embedder, call, recipe)
+    spaces = (*recipe.spaces, space) if put and space else recipe.spaces
+    return replace(recipe, spaces=spaces), [*put, *told]
+
+
+def _putting(shelf: Shelf, embedder: Embedder, call: Call, recipe: Recipe) -> Sequence[Write]:
+    """What puts the recipe's vector; nothing where the embedder has nothing to say of the request."""
+    [vector] = embedder.embed([recipe.request])
     if not any(vector):
-        return recipe, ()
-    writes = shelf.index.putting(call.memory, recipe.scope_key, space, {recipe.signature: vector})
-    return replace(recipe, spaces=(*recipe.spaces, space)), writes
+        return ()
+    return shelf.index.putting(call.memory, recipe.scope_key, space_of(embedder), {recipe.signature: vector})
 
 
-def audited_step(  # noqa: PLR0913  (an entry has that many parts)
+def _telling_others(shelf: Shelf, call: Call, scope_key: str, space: str | None) -> list[Write]:
+    """What has the scope looked at again by all embedders but this one, as a recipe becomes live."""
+    known = shelf.store.embedded(call.memory, scope_key)
+    return [Put(Embedded(scope_key)) if known is None else Replace(begun_anew(known, space), expected=known.rev)]
+
+
+def audited_step(
     store: Store,
     call: Call,
     recipe: Recipe,
     before: str,
     step: str,
-    by: Mapping[str, str],
     because: str | None = None,
     *,
     status: str | None = None,
@@ -122,7 +137,7 @@ def audited_step(  # noqa: PLR0913  (an entry has that many parts)
         # A recipe that was forgotten and learnt anew goes on where its chain ended.
         before=before or (end.status if end else ""),
         after=status or recipe.status,
-        by=by,
+        by=author_of(call.principal),
         at=call.now,
         note=note,
         effects={"step": step, **facts_of(recipe)},
@@ -147,6 +162,6 @@ def committed(store: Store, call: Call, writes: Sequence[Write], beside: int) ->
 
 
 def tidy(shelf: Shelf, call: Call, recipe: Recipe, vectors: Sequence[Write]) -> None:
-    """Merge small rows of the recipe's index, where vectors were put."""
+    """Tidy the recipe's index, where vectors were put."""
     if vectors and recipe.spaces:
-        shelf.index.tidy(call.memory, recipe.scope_key, recipe.spaces[-1], call.now)
+        shelf.tidy(call, recipe.scope_key, recipe.spaces[-1])

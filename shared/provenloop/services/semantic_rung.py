@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from provenloop.domain.canonical import sha256_hex
+from provenloop.domain.instants import MINUTE_MS
 from provenloop.domain.recipe import Recipe
 from provenloop.recipes.decide import MAX_SEMANTIC_CHARS, Candidate, Decision, decide
 from provenloop.recipes.embedding_check import PROBES, embedding_fault
@@ -18,8 +19,10 @@ from provenloop.services.embed_recipes import embed_scope
 from provenloop.services.recipe_ports import Embedder, space_of
 from provenloop.services.recipe_shelf import Shelf
 
-#: Scopes of which a process remembers that all recipes have vectors.
+#: Scopes of which a process remembers that all recipes have vectors, and for how long: another embedder may be in use
+#: elsewhere while one takes the other's place.
 _REMEMBERED = 10_000
+REMEMBERED_MS = 10 * MINUTE_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class SemanticRung:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
         self._checked: str | None = None
-        self._embedded: set[tuple[str, str]] = set()
+        self._embedded: dict[tuple[str, str], int] = {}
 
     @property
     def embedder(self) -> Embedder | None:
@@ -93,7 +96,8 @@ class SemanticRung:
     def _has_recipes(self, call: Call, scope_key: str, embedder: Embedder) -> bool:
         """Whether the scope has any; some more of them get vectors, where they had none of this embedder."""
         place = (scope_key, space_of(embedder))
-        if place in self._embedded:
+        looked_at = self._embedded.get(place)
+        if looked_at is not None and call.now - looked_at < REMEMBERED_MS:
             return True
         if not self._shelf.store.recipes_in_scope(call.memory, scope_key, "", 1):
             # Asking in a scope that holds nothing is to leave nothing behind.
@@ -101,7 +105,7 @@ class SemanticRung:
         if embed_scope(self._shelf, call, scope_key):
             if len(self._embedded) >= _REMEMBERED:
                 self._embedded.clear()
-            self._embedded.add(place)
+            self._embedded[place] = call.now
         return True
 
 

@@ -150,7 +150,7 @@ FORMS: tuple[Form, ...] = (
     Form("hit_feedback", HitFeedback, lambda row: keys.hit_feedback(row.scope_key, row.signature, row.hit), "RECIPE"),
     Form("vector_head", VectorHead, lambda head: keys.vector_head(head.scope_key, head.space), "RECIPE", "rev"),
     Form("vector_row", VectorRow, lambda row: keys.vector_row(row.scope_key, row.space, row.n), "RECIPE", "rev"),
-    Form("embedded", Embedded, lambda row: keys.embedded(row.scope_key, row.space), "RECIPE", "rev"),
+    Form("embedded", Embedded, lambda row: keys.embedded(row.scope_key), "RECIPE", "rev"),
     Form(
         "vector_item",
         VectorItem,

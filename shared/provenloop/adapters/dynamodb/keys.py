@@ -67,7 +67,7 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | may a recipe serve a request? | batch get | M#RECIPE, M#HEAD | ``RCP#..``, ``0#LOG``, ``1#CONFIG`` |
 | what was said of a recipe's hits; of one | query; get | M#RECIPE | ``FBK#<scope>#<signature>#<hit>`` |
 | has a scope's index of vectors moved? | get | M#RECIPE | ``VEC#<scope>#<space>#HEAD`` |
-| how far has a scope vectors of this embedder? | get | M#RECIPE | ``VEC#<scope>#<space>#UPTO`` |
+| how far has a scope vectors, by embedder? | get | M#RECIPE | ``VEC#<scope>#UPTO`` |
 | the vectors of a scope | batch get | M#RECIPE | ``VEC#<scope>#<space>#R#<n>`` |
 | the vector of a recipe, where the store indexes it | get | M#RECIPE | ``VEC#<scope>#<space>#I#<signature>`` |
 | a token | get | TOKEN#<sha256> | ``TOKEN`` |
@@ -455,9 +455,9 @@ def vector_head(scope_key: str, space: str) -> str:
     return f"VEC#{scope_key}#{space}#HEAD"
 
 
-def embedded(scope_key: str, space: str) -> str:
-    """Sort key of how far a scope's recipes have vectors in a space."""
-    return f"VEC#{scope_key}#{space}#UPTO"
+def embedded(scope_key: str) -> str:
+    """Sort key of how far a scope's recipes have vectors."""
+    return f"VEC#{scope_key}#UPTO"
 
 
 def vector_row(scope_key: str, space: str, n: int) -> str:

@@ -61,9 +61,9 @@ class RecipeRows:
         """See ``RecipeReader``."""
         return _recipes(memory, keys.recipes_of(scope_key), keys.recipe(scope_key, after) if after else "", limit)
 
-    def embedded(self, memory: MemoryId, scope_key: str, space: str) -> Embedded | None:
+    def embedded(self, memory: MemoryId, scope_key: str) -> Embedded | None:
         """See ``RecipeReader``."""
-        row = table.get(Key(partition(memory, "RECIPE"), keys.embedded(scope_key, space)))
+        row = table.get(Key(partition(memory, "RECIPE"), keys.embedded(scope_key)))
         return None if row is None else as_entity(row, Embedded)
 
     def recipe_versions(self, memory: MemoryId, scope_key: str, signature: str) -> tuple[Recipe, ...]:
