@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import get_args
 
 from provenloop.domain.grain import GrainKind
 
 MAX_TIMEOUT_MS = 10_000
 MAX_ANSWER_BYTES = 1_000_000
 MAX_GRAINS_A_CALL = 2_000
+#: ``ext.<name>/<version>``.
+EXTERNAL_ID = re.compile(r"ext\.[a-z][a-z0-9_]{0,40}/[1-9][0-9]{0,3}\Z")
+#: How the endpoint of a command begins.
+COMMAND = "command:"
+#: The kinds of grains an external analyzer may ask for.
+NEEDS: tuple[GrainKind, ...] = tuple(kind for kind in get_args(GrainKind) if kind != "question")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +25,7 @@ class RegisteredAnalyzer:
 
     ``id`` is ``ext.<name>/<version>``. ``endpoint`` is the ARN of a Lambda function, an ``https`` address, or
     ``command:`` and a command line (local stacks only). ``needs`` are the kinds of grains it is sent, and no others.
+    ``timeout_ms`` and ``max_bytes`` bound each of its answers.
     """
 
     id: str

@@ -8,8 +8,9 @@ from typing import Literal, Protocol
 
 from provenloop.domain.registered import RegisteredAnalyzer
 
-#: Why there is no answer: it took too long, was too large, could not be reached, or the other side failed.
-ExternalFailureKind = Literal["timeout", "too_large", "unreachable", "failed"]
+#: Why there is no answer: it took too long, was too large, could not be reached, the other side failed, or there is no
+#: key to sign the question with.
+ExternalFailureKind = Literal["timeout", "too_large", "unreachable", "failed", "no key"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,9 @@ def test_targets_inside_of_the_memory_are_read(text: str, target: Target) -> Non
 
 @pytest.mark.parametrize(
     "text",
-    ["", "nowhere", "host:cron", "doc:prompt.md", "template:x", "entity:", "entity:ann", "entity:/ann", "entity:shared/",
-     "grain:", "grain:0123", "query:", "ENTITY:shared/ann", "x" * (MAX_TARGET_CHARS + 1), None, 3, ["entity:shared/ann"]],
+    ["", "nowhere", "host:cron", "doc:prompt.md", "template:x", "entity:", "entity:ann", "entity:/ann",
+     "entity:shared/", "grain:", "grain:0123", "query:", "ENTITY:shared/ann", "x" * (MAX_TARGET_CHARS + 1), None, 3,
+     ["entity:shared/ann"]],
 )  # fmt: skip
 def test_whatever_else_is_named_is_no_target(text: object) -> None:
     assert read_target(text) is None
