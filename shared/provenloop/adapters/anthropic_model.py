@@ -11,26 +11,19 @@ import logging
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-from provenloop.domain.canonical import StrictJsonError, parse_strict
-from provenloop.domain.errors import InternalError
+from provenloop.adapters.model_reading import checked_address, is_key, kind_of_status, object_of, tokens
 from provenloop.domain.model_cost import Usage
-from provenloop.services.model_port import FailureKind, ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
+from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
 
 if TYPE_CHECKING:
-    from anthropic import Anthropic, APIStatusError
+    from anthropic import Anthropic
 
 DEFAULT_URL = "https://api.anthropic.com"
-_HERE = frozenset({"127.0.0.1", "::1", "localhost"})
-_KEY = re.compile(r"[!-~]{1,1000}\Z")
 #: Models that refuse to be told how much effort to make.
 _NO_EFFORT = re.compile(
     r"claude-(haiku|sonnet)-4-5(-\d{8})?\Z|claude-(?!(haiku|sonnet|opus|fable|mythos)-)|(?!claude-)"
 )
-_KINDS: dict[int, FailureKind] = {401: "auth", 402: "auth", 403: "auth", 408: "network", 429: "rate_limit"}
-_SERVER_FROM = 500
-_SHOWN_TOKENS = 10**9
 
 
 class AnthropicModel:
@@ -44,14 +37,11 @@ class AnthropicModel:
     """
 
     def __init__(self, base_url: str = DEFAULT_URL) -> None:
-        parts = urlsplit(base_url)
-        if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _HERE):
-            raise InternalError("the address of the models must be one of https")
-        self._base_url = base_url
+        self._base_url = checked_address(base_url)
 
     def ask(self, request: ModelRequest, key: str) -> ModelOutcome:
         """See ``ModelProvider``."""
-        if not _KEY.match(key):
+        if not is_key(key):
             return ModelFailure("auth")
         _sdk()
         from provenloop.adapters.model_transport import Deadline, ModelTransport  # noqa: PLC0415 - needs the SDK's HTTP
@@ -116,43 +106,30 @@ def _read(message: Any, request: ModelRequest) -> ModelOutcome:
     if not isinstance(content, list):
         return ModelFailure("parse", model=request.model)
     usage, model = _usage(getattr(message, "usage", None)), str(getattr(message, "model", None) or request.model)
-    stop_reason = str(getattr(message, "stop_reason", None) or "")
-    if stop_reason == "refusal":
+    if getattr(message, "stop_reason", None) == "refusal":
         return ModelFailure("refusal", usage, model)
     texts = [block.text for block in content if getattr(block, "type", None) == "text" and _is_text(block)]
     text = "".join(texts).strip()
-    value = _object(text)
+    value = object_of(text)
     if value is None:
         return ModelFailure("parse", usage, model, empty=not text)
-    return ModelAnswer(value, text, usage, model, stop_reason)
+    return ModelAnswer(value, text, usage, model)
 
 
 def _is_text(block: Any) -> bool:
     return isinstance(getattr(block, "text", None), str)
 
 
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        value = parse_strict(text.encode())
-    except (StrictJsonError, UnicodeEncodeError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
 def _usage(told: Any) -> Usage:
-    hour = _tokens(getattr(getattr(told, "cache_creation", None), "ephemeral_1h_input_tokens", 0))
-    written = _tokens(getattr(told, "cache_creation_input_tokens", 0))
+    hour = tokens(getattr(getattr(told, "cache_creation", None), "ephemeral_1h_input_tokens", 0))
+    written = tokens(getattr(told, "cache_creation_input_tokens", 0))
     return Usage(
-        input_tokens=_tokens(getattr(told, "input_tokens", 0)),
-        output_tokens=_tokens(getattr(told, "output_tokens", 0)),
+        input_tokens=tokens(getattr(told, "input_tokens", 0)),
+        output_tokens=tokens(getattr(told, "output_tokens", 0)),
         cache_write_tokens=max(written - hour, 0),
         cache_write_1h_tokens=hour,
-        cache_read_tokens=_tokens(getattr(told, "cache_read_input_tokens", 0)),
+        cache_read_tokens=tokens(getattr(told, "cache_read_input_tokens", 0)),
     )
-
-
-def _tokens(told: Any) -> int:
-    return told if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < _SHOWN_TOKENS else 0
 
 
 def _failure(error: Exception, *, timed_out: bool) -> ModelFailure:
@@ -162,20 +139,6 @@ def _failure(error: Exception, *, timed_out: bool) -> ModelFailure:
     if isinstance(error, sdk.APIConnectionError):
         return ModelFailure("network")
     if isinstance(error, sdk.APIStatusError):
-        return _refused(error)
+        return ModelFailure(kind_of_status(error.status_code))
     # Of a body that cannot be read as the JSON it says it is.
     return ModelFailure("parse" if isinstance(error, ValueError | sdk.APIResponseValidationError) else "unknown")
-
-
-def _refused(error: APIStatusError) -> ModelFailure:
-    status = error.status_code
-    kind = _KINDS.get(status, "server" if status >= _SERVER_FROM else "unknown")
-    return ModelFailure(kind, retry_after_s=_seconds(error.response.headers.get("retry-after")))
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        seconds = float(text or "")
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < _SHOWN_TOKENS else None

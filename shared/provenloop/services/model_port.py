@@ -44,28 +44,25 @@ class ModelRequest:
 class ModelAnswer:
     """What the model said: ``value`` is the JSON object, of whatever shape, that ``text`` holds.
 
-    ``model`` is the one that answered, ``stop_reason`` why it ended (``end_turn``, ``max_tokens`` ...).
+    ``model`` is the one that answered.
     """
 
     value: dict[str, Any]
     text: str
     usage: Usage
     model: str
-    stop_reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFailure:
     """Why there is no answer. ``usage`` is what was used all the same, where the provider told.
 
-    ``timed_out``: the time was over. ``empty``: there was an answer, without a text. ``retry_after_s``: how long the
-    provider wants to be left alone.
+    ``timed_out``: the time was over. ``empty``: there was an answer, without a text.
     """
 
     kind: FailureKind
     usage: Usage | None = None
     model: str | None = None
-    retry_after_s: float | None = None
     timed_out: bool = False
     empty: bool = False
 

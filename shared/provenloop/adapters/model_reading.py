@@ -1,0 +1,53 @@
+"""What providers of models have in common: what can be a key or an address, what a status means, what an answer is."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+from provenloop.domain.canonical import StrictJsonError, parse_strict
+from provenloop.domain.errors import InternalError
+from provenloop.services.model_port import FailureKind
+
+_HERE = frozenset({"127.0.0.1", "::1", "localhost"})
+_KEY = re.compile(r"[!-~]{1,1000}\Z")
+_KINDS: dict[int, FailureKind] = {401: "auth", 402: "auth", 403: "auth", 408: "network", 429: "rate_limit"}
+_SERVER_FROM = 500
+_MOST_TOKENS = 10**9
+
+
+def checked_address(address: str) -> str:
+    """An address that keys may be sent to: one of HTTPS, or of plain HTTP on this machine.
+
+    Raises:
+        InternalError: it is neither.
+    """
+    parts = urlsplit(address)
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _HERE):
+        raise InternalError("the address of the models must be one of https")
+    return address
+
+
+def is_key(text: str) -> bool:
+    """Whether a text can be a key, and stand in a header as it is."""
+    return _KEY.match(text) is not None
+
+
+def kind_of_status(status: int) -> FailureKind:
+    """Why a call failed that was answered with an HTTP status other than 200."""
+    return _KINDS.get(status, "server" if status >= _SERVER_FROM else "unknown")
+
+
+def object_of(text: str) -> dict[str, Any] | None:
+    """The JSON object that a text is; None where it is anything else, or has a key twice or half a character."""
+    try:
+        value = parse_strict(text.encode())
+    except (StrictJsonError, UnicodeEncodeError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def tokens(told: Any) -> int:
+    """A number of tokens as a provider tells it; 0 where it cannot be one."""
+    return told if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < _MOST_TOKENS else 0
