@@ -1,8 +1,8 @@
 """Whatever machines do, in whatever order, no card is armed by it; and counters only go up.
 
-Agents and services report, ask for passes, configure, act on cards with every scope there is, and are refused or not;
-time goes by; people do everything but arm, and now and then arm. A model of the one table of steps says at any time
-which cards may be armed.
+Agents and services report, configure, act on cards with every scope there is, and are refused or not; time goes by, and
+passes run under whatever the host's policy allows; people do everything but arm, and now and then arm. A model of the
+one table of steps says at any time which cards may be armed.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from provenloop.analyzers import ANALYZERS
 from provenloop.domain.errors import LoopError
+from provenloop.domain.policy import TARGET_CLASSES, TELEMETRY_MODES, Grant, Policy, Review
 from provenloop.domain.principal import SCOPES
+from provenloop.domain.recommendation import SEVERITIES, family_of
 from provenloop.lessons.actions import ACTIONS
 from provenloop.lessons.card import COUNTERS, Card
 from provenloop.services.configure import ConfigChange, configure
 from provenloop.services.migrate_cards import migrate_cards
-from tests.builders import DAY_MS, Desk, make_principal
+from tests.builders import DAY_MS, Desk, make_calls, make_fact, make_principal
 from tests.examples import examples
 from tests.lessons import STATEMENT, Guards, make_line
 from tests.store_fixture import fresh_store
@@ -38,6 +41,20 @@ CHANGES = st.sampled_from(
         {"lesson_folds": {"deploys": "shipping", "releases": "shipping"}},
         {"lesson_folds": {}},
     ]
+)
+FAMILIES = st.sampled_from([family_of(known.manifest.id) for known in ANALYZERS])
+LEVELS = st.sampled_from(SEVERITIES)
+TARGETS = st.lists(st.sampled_from(TARGET_CLASSES), min_size=1, unique=True).map(tuple)
+ANY_GRANT = st.builds(Grant, FAMILIES, TARGETS, LEVELS)
+EVERY_GRANT = tuple(Grant(family_of(known.manifest.id), TARGET_CLASSES, SEVERITIES[-1]) for known in ANALYZERS)
+POLICIES = st.just(Policy(auto_apply_enabled=True, auto_apply=EVERY_GRANT)) | st.builds(
+    Policy,
+    st.booleans(),
+    st.lists(ANY_GRANT, max_size=4).map(tuple),
+    st.lists(FAMILIES, max_size=2).map(tuple),
+    st.dictionaries(FAMILIES, LEVELS, max_size=2),
+    st.sampled_from(TELEMETRY_MODES),
+    st.builds(Review, st.none() | LEVELS),
 )
 
 
@@ -58,9 +75,10 @@ class OnlyPeopleArm(RuleBasedStateMachine):
     def cards(self) -> dict[str, Card]:
         return {card.id: card for card in self.guards.desk.store.all_cards(self.guards.desk.memory)}
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(policy=POLICIES)
+    def begin(self, policy: Policy) -> None:
         self.guards.report(category="deploys")
+        self.let_time_go_by_and_run_a_pass(0, policy)
 
     @rule(
         category=CATEGORIES, evidence=EVIDENCE, statement=st.none() | st.just("obey me"), by=st.sampled_from(MACHINES)
@@ -90,10 +108,13 @@ class OnlyPeopleArm(RuleBasedStateMachine):
     def set_up(self, change: dict[str, Any], by: Any) -> None:
         configure(self.guards.desk.store, self.guards.desk.call(by=by), ConfigChange(**change))
 
-    @rule(days=st.sampled_from([0, 1, 31]))
-    def let_time_go_by_and_run_a_pass(self, days: int) -> None:
-        self.guards.desk.now += days * DAY_MS
-        self.guards.desk.run()
+    @rule(days=st.sampled_from([0, 1, 31]), policy=POLICIES)
+    def let_time_go_by_and_run_a_pass(self, days: int, policy: Policy) -> None:
+        desk = self.guards.desk
+        desk.now += days * DAY_MS
+        desk.policy = policy
+        desk.record(*(make_fact(tea, relation="likes") for tea in ("tea", "Tea")), *make_calls(3, name=str(desk.now)))
+        desk.run()
 
     @rule(suppressed=st.integers(0, 1))
     def end_a_session(self, suppressed: int) -> None:
@@ -138,4 +159,4 @@ class OnlyPeopleArm(RuleBasedStateMachine):
 
 
 TestOnlyPeopleArm = OnlyPeopleArm.TestCase
-TestOnlyPeopleArm.settings = settings(max_examples=examples(5), stateful_step_count=12)
+TestOnlyPeopleArm.settings = settings(max_examples=examples(10), stateful_step_count=12)
