@@ -189,11 +189,16 @@ class Struck:
 
 
 def told(left: Left) -> RawItems:
-    """The items without what a failed try may leave: the log's counter, empty entries, events not published yet."""
+    """The items without what a failed try may leave: the log's counter, empty entries, events not published yet, and
+    in the index of terms the address of a grain that is forgotten.
+    """
     return {
         key: item
         for key, item in left.items.items()
-        if not key[0].endswith("#OUTBOX") and key[1] != keys.LOG_HEAD and not _is_given_back(key, item)
+        if not key[0].endswith("#OUTBOX")
+        and key[1] != keys.LOG_HEAD
+        and not str(key[1]).startswith(keys.term(""))
+        and not _is_given_back(key, item)
     }
 
 
