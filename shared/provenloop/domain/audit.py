@@ -66,6 +66,11 @@ class ChainEnd:
     rev: int = 1
 
 
+def new_chain(subject: str) -> ChainEnd:
+    """Where a chain begins that has no entry yet; ``rev`` 0 says that it is stored nowhere."""
+    return ChainEnd(subject, ChainHead(), "", rev=0)
+
+
 def commit_to_note(note: Note) -> str:
     """The digest that stands for a note inside the chain: HMAC-SHA-256(salt, because)."""
     return hmac.new(bytes.fromhex(note.salt), note.because.encode(), sha256).hexdigest()

@@ -14,7 +14,7 @@ from typing import Any
 from provenloop.analyzers import ANALYZERS
 from provenloop.analyzers.contract import Analyzer
 from provenloop.analyzers.parameters import parse_parameters
-from provenloop.domain.audit import ChainEnd, ChainHead, Note, author_of, head_after, next_entry
+from provenloop.domain.audit import author_of, new_chain
 from provenloop.domain.canonical import canonical_json, sha256_hex
 from provenloop.domain.errors import BusyError, IntegrityError, InvalidInputError, NotFoundError
 from provenloop.domain.memory_config import AnalyzerConfig, MemoryConfig, ParameterValue
@@ -29,14 +29,13 @@ from provenloop.services.call import Call
 from provenloop.services.declare import declare
 from provenloop.services.memories import require_heads
 from provenloop.services.migrate_cards import DUE_MIGRATION
-from provenloop.services.outbox import audited
+from provenloop.services.outbox import chain_step, reason_on
 from provenloop.services.pass_settings import CAPABILITIES, settings_of, shown
 from provenloop.services.ports import Put, Replace, Store, Write, WriteRefusedError
 from provenloop.services.sweep import DUE_SWEEP
 
 CHAIN = "config:memory"
 CONFIGURED = "configured"
-_SALT_BYTES = 16
 _MAX_ROUNDS = 5
 
 
@@ -116,22 +115,10 @@ def _writes(
 ) -> Iterator[Write]:
     """The configuration, its audit entry, and the wish for a pass that looks at everything anew, or merges cards."""
     yield Put(after) if before.rev == 0 else Replace(after, expected=before.rev)
-    end = store.chain_end(call.memory, CHAIN) or ChainEnd(CHAIN, ChainHead(), "", rev=0)
-    salt = call.entropy(_SALT_BYTES).hex()
-    note = Note(CHAIN, end.head.n + 1, salt, because) if because is not None else None
-    entry = next_entry(
-        end.head,
-        subject=CHAIN,
-        before=end.status,
-        after=CONFIGURED,
-        by=author_of(call.principal),
-        at=call.now,
-        note=note,
-        effects={"rev": after.rev, "config": sha256_hex(canonical_json(asdict(after)))},
-    )
-    moved = ChainEnd(CHAIN, head_after(entry), CONFIGURED, rev=end.rev + 1)
-    yield Put(moved) if end.rev == 0 else Replace(moved, expected=end.rev)
-    yield from audited(entry, note)
+    end = store.chain_end(call.memory, CHAIN) or new_chain(CHAIN)
+    effects = {"rev": after.rev, "config": sha256_hex(canonical_json(asdict(after)))}
+    note = reason_on(end, because, call.entropy)
+    yield from chain_step(end, CONFIGURED, author_of(call.principal), call.now, effects, note).writes
     wanted = {
         DUE_SWEEP: (after.analyzers, after.passes_enabled) != (before.analyzers, before.passes_enabled),
         DUE_MIGRATION: after.folds != before.folds,

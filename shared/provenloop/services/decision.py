@@ -27,11 +27,11 @@ from provenloop.domain.lifecycle import Status
 from provenloop.domain.recommendation import ID_CHARS, Recommendation
 from provenloop.services.call import Call
 from provenloop.services.declare import only_the_timer
+from provenloop.services.outbox import salted
 from provenloop.services.ports import Put, Store, Write, WriteRefusedError
 from provenloop.services.replay import answered_before, replay_of
 
 MAX_BECAUSE_CHARS = 500
-_SALT_BYTES = 16
 _MAX_ROUNDS = 5
 _PREFIX = re.compile(rf"[a-z2-7]{{1,{ID_CHARS}}}\Z")
 
@@ -97,7 +97,7 @@ def transition(
     call: Call, rec: Recommendation, after: Status, because: str, effects: Mapping[str, Any]
 ) -> tuple[Recommendation, AuditEntry, Note]:
     """The recommendation one step on, with the audit entry and note of that step. ``rev`` is moved by the writer."""
-    note = Note(rec.id, rec.chain.n + 1, call.entropy(_SALT_BYTES).hex(), because)
+    note = salted(rec.id, rec.chain.n + 1, because, call.entropy)
     entry = next_entry(
         rec.chain,
         subject=rec.id,

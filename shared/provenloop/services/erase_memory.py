@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from provenloop.domain.audit import AuditEntry, ChainEnd, ChainHead, Note, author_of, head_after, next_entry
+from provenloop.domain.audit import AuditEntry, author_of, new_chain
 from provenloop.domain.errors import BusyError, ConflictError, MemoryErasedError, TooLargeError
 from provenloop.domain.instants import MINUTE_MS
 from provenloop.domain.job import ERASURE_CHAIN, Job, moved
@@ -23,7 +23,7 @@ from provenloop.services.forget_job import end_job
 from provenloop.services.job_port import JobQueue
 from provenloop.services.jobs import FIRST_DELAY_S, job_id_of, shown
 from provenloop.services.memories import unknown_memory
-from provenloop.services.outbox import audited
+from provenloop.services.outbox import ChainStep, chain_step, reason_on
 from provenloop.services.ports import Put, Replace, Store, Write, WriteRefusedError
 from provenloop.services.tenant_trail import Happening, memory_chain, step
 
@@ -35,7 +35,6 @@ AT_ONCE = 90
 CLASSES: tuple[ItemClass, ...] = (
     "GRAIN", "INDEX", "LESSON", "LOG", "LOOP", "RECIPE", "NOTE", "REPLAY", "OUTBOX", "HEAD",
 )  # fmt: skip
-_SALT_BYTES = 16
 _LAST_LOOK = "last look"
 _MAX_ROUNDS = 5
 
@@ -61,9 +60,9 @@ def begin_erasure(store: Store, jobs: JobQueue, call: Call, because: str) -> dic
     jobs.send(call.memory, job.id, FIRST_DELAY_S)
     closed = replace(record, erased_at=call.now, erasure=job.id, rev=record.rev + 1)
     try:
-        entry, note = _audit(call, job, reason)
-        beside = [Put(job), Put(ChainEnd(ERASURE_CHAIN, head_after(entry), ERASED)), *audited(entry, note)]
-        store.close_memory(call.memory, closed, beside, _told(store, call, job, entry), call.now)
+        last = _last_step(call, job, reason)
+        told = _told(store, call, job, last.entry)
+        store.close_memory(call.memory, closed, [Put(job), *last.writes], told, call.now)
     except WriteRefusedError as refused:
         raise lost_race() from refused
     return shown(job)
@@ -116,20 +115,11 @@ def _job(call: Call) -> Job:
     )
 
 
-def _audit(call: Call, job: Job, because: str) -> tuple[AuditEntry, Note]:
+def _last_step(call: Call, job: Job, because: str) -> ChainStep:
     """The last entry of the trail, and its reason, which goes with everything else."""
-    note = Note(ERASURE_CHAIN, 1, call.entropy(_SALT_BYTES).hex(), because)
-    entry = next_entry(
-        ChainHead(),
-        subject=ERASURE_CHAIN,
-        before="",
-        after=ERASED,
-        by=author_of(call.principal),
-        at=call.now,
-        note=note,
-        effects={"job": job.id},
-    )
-    return entry, note
+    begin = new_chain(ERASURE_CHAIN)
+    note = reason_on(begin, because, call.entropy)
+    return chain_step(begin, ERASED, author_of(call.principal), call.now, {"job": job.id}, note)
 
 
 def _stretch(store: Store, call: Call, job: Job) -> Job:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from provenloop.domain.address import Addresses
-from provenloop.domain.audit import Note
+from provenloop.domain.audit import Note, new_chain
 from provenloop.domain.errors import BusyError, ConflictError, IntegrityError
 from provenloop.domain.grain import Grain
 from provenloop.domain.job import BECAUSE_NOTE, MAX_LESSONS, SUBJECT_NOTE, Job, ended, moved
@@ -141,8 +141,8 @@ class _Stretch:
     def _commit(self, grains: tuple[Grain, ...], with_them: Erasures, cursor: str) -> None:
         done = {"grains": len(grains), "questions": len(with_them.questions)}
         after = moved(self.job, self.call.now, done, cursor=cursor)
-        end = self.store.chain_end(self.call.memory, self.job.chain)
-        plan = Plan(self.job.chain, end, grains, with_them)
+        end = self.store.chain_end(self.call.memory, self.job.chain) or new_chain(self.job.chain)
+        plan = Plan(end, grains, with_them)
         beside = [Replace(after, expected=self.job.rev)]
         forgetting = Forgetting(self.store, self.call, self.because, plan, beside=beside)
         commit_change(self.store, self.call, _ROUTE, lambda: None, forgetting.build, forgetting.learn)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from provenloop.analyzers.tool_failure import LESSON_RELATION
 from provenloop.domain.address import Addresses
-from provenloop.domain.audit import ChainEnd
+from provenloop.domain.audit import ChainEnd, new_chain
 from provenloop.domain.errors import InvalidInputError, NotFoundError, TooLargeError
 from provenloop.domain.grain import Grain, text_of
 from provenloop.domain.text import normalise
@@ -40,12 +40,11 @@ class Wanted:
 class Plan:
     """What is to be erased now.
 
-    ``chain`` names the audit chain, ``end`` is where it stands. ``with_them`` is also of grains that are forgotten
+    ``end`` is where the audit chain ends. ``with_them`` is also of grains that are forgotten
     already. ``lessons`` are facts of their own that repeat a call's error; they stay until they are forgotten.
     """
 
-    chain: str
-    end: ChainEnd | None
+    end: ChainEnd
     grains: tuple[Grain, ...]
     with_them: Erasures
     lessons: tuple[str, ...] = ()
@@ -87,7 +86,7 @@ def plan_of(store: Store, call: Call, wanted: Wanted, *, however_many: bool = Fa
     if not found and not with_them.questions:
         raise NotFoundError("nothing is held about that subject", field="subject")
     lessons = tuple(sorted(lessons_of(store, call, grains)))
-    return Plan(chain, store.chain_end(call.memory, chain), grains, with_them, lessons)
+    return Plan(store.chain_end(call.memory, chain) or new_chain(chain), grains, with_them, lessons)
 
 
 def lessons_of(store: Store, call: Call, grains: Sequence[Grain]) -> Iterator[str]:

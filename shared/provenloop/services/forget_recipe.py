@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from provenloop.domain.audit import AuditEntry
 from provenloop.domain.distillation import Distillation, EnvelopeText
 from provenloop.domain.errors import BusyError
 from provenloop.domain.ledger import LedgerRow, without_text
@@ -67,19 +66,18 @@ def _forgotten(shelf: Shelf, call: Call, recipe: Recipe, because: str, route: st
     notes = [*shelf.store.notes(call.memory, recipe_subject(recipe)).values()]
     said = shelf.store.hit_feedbacks(call.memory, recipe.scope_key, recipe.signature)
     beside = _what_goes_with_it(shelf, call, [*map(RecipeVersion, versions), *notes, *said])
-    audit = audited_step(shelf.store, call, recipe, recipe.status, FORGOTTEN, because, status=FORGOTTEN)
-    [entry] = [write.entity for write in audit if isinstance(write, Put) and isinstance(write.entity, AuditEntry)]
+    audit = audited_step(shelf.store, call, recipe, FORGOTTEN, because, status=FORGOTTEN)
     reply = {
         "forgotten": 1,
         "versions": len(versions),
         "reasons": len(notes),
         "ledger": len(scrubbed),
         "distillations": len(jobs),
-        "audit": entry.id,
+        "audit": audit.entry.id,
     }
     replay = replay_of(call, route, reply)
     vectors = shelf.index.removing(call.memory, recipe.scope_key, recipe.spaces, recipe.signature)
-    writes = [Remove(recipe, expected=recipe.rev), *beside, *vectors, *audit, *([Put(replay)] if replay else [])]
+    writes = [Remove(recipe, expected=recipe.rev), *beside, *vectors, *audit.writes, *([Put(replay)] if replay else [])]
     return reply if committed(shelf.store, call, writes, 0) else None
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from provenloop.domain.address import Addresses
-from provenloop.domain.audit import AuditEntry, ChainEnd, ChainHead, Note, author_of, head_after, next_entry
+from provenloop.domain.audit import AuditEntry, author_of
 from provenloop.domain.commit import LogEntry
 from provenloop.domain.records import Replay
 from provenloop.services.call import Call
@@ -18,12 +18,11 @@ from provenloop.services.commit_change import Refused
 from provenloop.services.decision import Decision
 from provenloop.services.erasing import WRITES_AT_ONCE, forgotten_change, tombstone
 from provenloop.services.forget_plan import Plan
-from provenloop.services.outbox import audited
+from provenloop.services.outbox import ChainStep, chain_step, reason_on
 from provenloop.services.ports import Failure, Put, Replace, Store, Write
 from provenloop.services.scrub_use import scrub_use
 
 FORGOTTEN = "forgotten"
-_SALT_BYTES = 16
 
 
 @dataclass
@@ -46,13 +45,10 @@ class Forgetting:
 
     def build(self, seq: int, addresses: Addresses) -> Decision:
         """The transaction under a number of the log."""
-        entry, note = self._audited(seq)
-        end = self.plan.end
-        moved = ChainEnd(self.plan.chain, head_after(entry), FORGOTTEN, rev=end.rev + 1 if end else 1)
+        step = self._step(seq)
         writes: list[Write] = [
             Put(self._log_entry(seq, addresses)),
-            Replace(moved, expected=end.rev) if end else Put(moved),
-            *audited(entry, note),
+            *step.writes,
             *self.beside,
             *(
                 Replace(tombstone(grain, seq=seq, at=self.call.now), expected=grain.head_rev)
@@ -63,7 +59,7 @@ class Forgetting:
         room, erasures = max(WRITES_AT_ONCE - len(writes), 0), self.plan.with_them.writes
         self.seq, self.rest = seq, erasures[room:]
         writes += erasures[:room]
-        return Decision(writes, reply_of(self.plan, seq, entry))
+        return Decision(writes, reply_of(self.plan, seq, step.entry))
 
     def scrub(self) -> None:
         """Take what was said out of what recall keeps; left there, addresses and figures tell nothing."""
@@ -78,22 +74,10 @@ class Forgetting:
         self.plan = self.look()
         return "lost" if self.plan.is_empty else "again"
 
-    def _audited(self, seq: int) -> tuple[AuditEntry, Note]:
-        end = self.plan.end
-        head = end.head if end else ChainHead()
-        note = Note(self.plan.chain, head.n + 1, self.call.entropy(_SALT_BYTES).hex(), self.because)
+    def _step(self, seq: int) -> ChainStep:
         effects = {key: value for key, value in reply_of(self.plan, seq, None).items() if key != "audit"}
-        entry = next_entry(
-            head,
-            subject=self.plan.chain,
-            before=end.status if end else "",
-            after=FORGOTTEN,
-            by=author_of(self.call.principal),
-            at=self.call.now,
-            note=note,
-            effects=effects,
-        )
-        return entry, note
+        note = reason_on(self.plan.end, self.because, self.call.entropy)
+        return chain_step(self.plan.end, FORGOTTEN, author_of(self.call.principal), self.call.now, effects, note)
 
     def _log_entry(self, seq: int, addresses: Addresses) -> LogEntry:
         grains = (*self.plan.grains, *self.plan.with_them.questions)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from provenloop.domain.address import Addresses
-from provenloop.domain.audit import Note, author_of
+from provenloop.domain.audit import author_of
 from provenloop.domain.canonical import canonical_json, sha256_hex
 from provenloop.domain.errors import IdempotencyMismatchError, NotFoundError
 from provenloop.domain.instants import MINUTE_MS, format_instant
@@ -25,6 +25,7 @@ from provenloop.services.forget import forget
 from provenloop.services.forget_plan import TooManyGrainsError, Wanted
 from provenloop.services.job_port import JobQueue
 from provenloop.services.memories import require_heads
+from provenloop.services.outbox import salted
 from provenloop.services.ports import Entropy, Put, Replace, Store, Write, WriteRefusedError
 from provenloop.services.replay import replay_key
 
@@ -32,7 +33,6 @@ from provenloop.services.replay import replay_key
 FIRST_DELAY_S = 5
 #: A job that has not moved for so long is sent once more: no function runs longer. Too often does no harm.
 STANDS_STILL_MS = 15 * MINUTE_MS
-_SALT_BYTES = 16
 _FORGET: JobKind = "forget"
 
 
@@ -139,7 +139,7 @@ def shown(job: Job) -> dict[str, Any]:
 def notes_of(job: Job, texts: Sequence[str], entropy: Entropy) -> list[Write]:
     """The notes that hold a job's texts until it ends: the reason first."""
     numbered = enumerate(texts, start=BECAUSE_NOTE)
-    return [Put(Note(job.notes, number, entropy(_SALT_BYTES).hex(), text)) for number, text in numbered]
+    return [Put(salted(job.notes, number, text, entropy)) for number, text in numbered]
 
 
 def _request_of(store: Store, call: Call) -> str:

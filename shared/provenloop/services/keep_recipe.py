@@ -90,8 +90,8 @@ def keep_recipe(shelf: Shelf, call: Call, learnt: Learnt, *, beside: Sequence[Wr
         )
         after, vectors = with_vector(shelf, call, after)
         change = [_put(before, after), *_version(before, after), *vectors]
-        audit = audited_step(shelf.store, call, after, before.status if before else "", kept)
-        if committed(shelf.store, call, [*beside, *change, *audit], len(beside)):
+        audit = audited_step(shelf.store, call, after, kept)
+        if committed(shelf.store, call, [*beside, *change, *audit.writes], len(beside)):
             tidy(shelf, call, after, vectors)
             return kept, after
     raise BusyError("others keep changing this recipe; try again")

@@ -146,8 +146,8 @@ def _writes(
         Count(away, source.rev, within=still),
         *rules(source, away),
         *(rules(before, after) if target is not None else rules(replace(before, status="archived"), after)),
-        *chained(store, call, before, after, {"action": "merge", "from_card": source.id}, because),
-        *chained(store, call, source, away, {"action": "merged", "into": into}, because),
+        *chained(store, call, before, after, {"action": "merge", "from_card": source.id}, because).writes,
+        *chained(store, call, source, away, {"action": "merged", "into": into}, because).writes,
         *_evidence(store, call, source.id, into),
     ]
 

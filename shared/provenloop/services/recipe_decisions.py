@@ -47,9 +47,9 @@ def decide_recipe(shelf: Shelf, call: Call, recipe_id: str, action: RecipeAction
         decided = replace(before, status=status, strikes=strikes, changed_at=call.now, rev=before.rev + 1)
         after, vectors = with_vector(shelf, call, decided)
         moved[:] = [(after, vectors)]
-        audit = audited_step(shelf.store, call, after, before.status, action, reason)
+        audit = audited_step(shelf.store, call, after, action, reason)
         reply = {"id": after.id, "action": action, "status": after.status}
-        return Decision([Replace(after, expected=before.rev), *vectors, *audit], reply)
+        return Decision([Replace(after, expected=before.rev), *vectors, *audit.writes], reply)
 
     reply = decide(shelf.store, call, f"recipes/{recipe_id}/{action}", build)
     for after, vectors in moved:

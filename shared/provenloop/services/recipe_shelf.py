@@ -6,18 +6,17 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from provenloop.domain.audit import ChainEnd, ChainHead, Note, author_of, head_after, next_entry
+from provenloop.domain.audit import author_of, new_chain
 from provenloop.domain.errors import BusyError, NotFoundError, UnavailableError
 from provenloop.domain.recipe import Recipe, facts_of, recipe_subject, split_id
 from provenloop.domain.recipe_vectors import Embedded, begun_anew
 from provenloop.recipes.decide import wants_vector
 from provenloop.services.call import Call
-from provenloop.services.outbox import audited
+from provenloop.services.outbox import ChainStep, chain_step, reason_on
 from provenloop.services.ports import Put, Replace, Store, Write, WriteRefusedError
 from provenloop.services.recipe_ports import Embedder, VectorIndex, space_of
 
 MAX_ROUNDS = 6
-_SALT_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +71,9 @@ def change_recipe(
     for _ in range(MAX_ROUNDS):
         before = find_recipe(shelf.store, call, recipe_id)
         after, vectors = with_vector(shelf, call, moved(before))
-        audit = audited_step(shelf.store, call, after, before.status, step, because)
+        audit = audited_step(shelf.store, call, after, step, because)
         change = [Replace(after, expected=before.rev), *vectors]
-        if committed(shelf.store, call, [*beside, *change, *audit], len(beside)):
+        if committed(shelf.store, call, [*beside, *change, *audit.writes], len(beside)):
             tidy(shelf, call, after, vectors)
             return after
     raise BusyError("others keep changing this recipe; try again")
@@ -112,13 +111,12 @@ def audited_step(
     store: Store,
     call: Call,
     recipe: Recipe,
-    before: str,
     step: str,
     because: str | None = None,
     *,
     status: str | None = None,
-) -> list[Write]:
-    """The writes of the next entry in a recipe's chain: from status ``before``, empty for a new one, to its present.
+) -> ChainStep:
+    """The next step of a recipe's chain; one that was forgotten and is learnt anew goes on where its chain ended.
 
     Args:
         step: what happened, told among the effects.
@@ -126,24 +124,11 @@ def audited_step(
         status: what the chain says instead of the recipe's status.
     """
     subject = recipe_subject(recipe)
-    end = store.chain_end(call.memory, subject)
-    head = end.head if end else ChainHead()
-    note = None
-    if because is not None:
-        note = Note(subject, head.n + 1, call.entropy(_SALT_BYTES).hex(), because)
-    entry = next_entry(
-        head,
-        subject=subject,
-        # A recipe that was forgotten and learnt anew goes on where its chain ended.
-        before=before or (end.status if end else ""),
-        after=status or recipe.status,
-        by=author_of(call.principal),
-        at=call.now,
-        note=note,
-        effects={"step": step, **facts_of(recipe)},
-    )
-    moved = ChainEnd(subject, head_after(entry), status or recipe.status, rev=end.rev + 1 if end else 1)
-    return [*audited(entry, note, about=recipe.id), Replace(moved, expected=end.rev) if end else Put(moved)]
+    end = store.chain_end(call.memory, subject) or new_chain(subject)
+    note = reason_on(end, because, call.entropy)
+    effects = {"step": step, **facts_of(recipe)}
+    by = author_of(call.principal)
+    return chain_step(end, status or recipe.status, by, call.now, effects, note, about=recipe.id)
 
 
 def committed(store: Store, call: Call, writes: Sequence[Write], beside: int) -> bool:

@@ -178,7 +178,7 @@ class _Reporting:
         own = [Put(self._stream.evidence(counted)), *self._stream.breach(counted)]
         if self._offer is not None and not just_ready:
             told = {"action": "offer", **self._offered()}
-            own += chained(self._store, self._call, after, after, told, self._offer.because)
+            own += chained(self._store, self._call, after, after, told, self._offer.because).writes
         return _Stored([*lines, *writes, *own], card, reply)
 
     def _offered(self) -> dict[str, str]:

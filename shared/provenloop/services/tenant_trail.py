@@ -7,15 +7,14 @@ and holds ids, labels, scopes and names, never a secret, its digest, or a reason
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
-from provenloop.domain.audit import ChainEnd, ChainHead, author_of, head_after, next_entry
+from provenloop.domain.audit import ChainEnd, author_of, new_chain
 from provenloop.domain.instants import format_instant
 from provenloop.domain.principal import Principal
 from provenloop.domain.records import Token
-from provenloop.services.outbox import audited
-from provenloop.services.ports import Put, Replace, Write
+from provenloop.services.outbox import chain_step
+from provenloop.services.ports import Write
 
 Happening = Literal["minted", "revoked", "created", "erased"]
 
@@ -38,12 +37,7 @@ def step(
     Args:
         end: where the chain ends now; None where it begins.
     """
-    known = end or ChainEnd(subject, ChainHead(), "", rev=0)
-    entry = next_entry(
-        known.head, subject=subject, before=known.status, after=after, by=author_of(by), at=at, effects=effects
-    )
-    moved = replace(known, head=head_after(entry), status=after, rev=known.rev + 1)
-    return [*audited(entry), Put(moved) if end is None else Replace(moved, expected=end.rev)]
+    return chain_step(end or new_chain(subject), after, author_of(by), at, effects).writes
 
 
 def minted(token: Token, by: Principal) -> list[Write]:

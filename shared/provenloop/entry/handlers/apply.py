@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from provenloop.domain.audit import new_chain
 from provenloop.domain.errors import NotFoundError
 from provenloop.entry.models.forget import ForgetRequest
 from provenloop.entry.models.loop import ApplyRequest, RollbackRequest
@@ -69,7 +70,7 @@ def _nothing_but(recipes: Sequence[str], subject: str | None) -> Iterator[dict[s
     except NotFoundError as unknown:
         if not recipes or subject is None or unknown.field != "subject":
             raise
-        told.update(reply_of(Plan("", None, (), Erasures(0)), None, None))
+        told.update(reply_of(Plan(new_chain(""), (), Erasures(0)), None, None))
 
 
 def _applied(request: Request, decide: Callable[..., dict[str, Any]]) -> Reply:
