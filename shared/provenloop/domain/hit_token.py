@@ -6,8 +6,6 @@ any other memory, and nothing once the memory is erased. It can be read by whoev
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hmac
 import json
 from collections.abc import Mapping
@@ -15,6 +13,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
+from provenloop.domain.base64url import decoded, encoded
 from provenloop.domain.canonical import canonical_json, sha256_hex
 from provenloop.domain.instants import DAY_MS, MINUTE_MS
 from provenloop.domain.names import MemoryId
@@ -65,7 +64,7 @@ class HitToken:
 
 def signed(token: HitToken, memory: MemoryId, key: bytes) -> str:
     """The token as text."""
-    return f"{_encoded(token.payload.encode())}.{_encoded(_mac(token.payload, memory, key))}"
+    return f"{encoded(token.payload.encode())}.{encoded(_mac(token.payload, memory, key))}"
 
 
 def read_token(text: str) -> HitToken | None:
@@ -83,7 +82,7 @@ def read_token(text: str) -> HitToken | None:
 def is_genuine(text: str, memory: MemoryId, key: bytes) -> bool:
     """Whether a token was given out in this memory; takes as long whatever is wrong with it."""
     try:
-        given = _decoded(text.partition(".")[2])
+        given = decoded(text.partition(".")[2])
     except ValueError:
         given = b""
     return hmac.compare_digest(given, _mac(_payload(text) or "", memory, key))
@@ -98,7 +97,7 @@ def _payload(text: str) -> str | None:
     if len(text) > MAX_TOKEN_CHARS:
         return None
     try:
-        return _decoded(text.partition(".")[0]).decode()
+        return decoded(text.partition(".")[0]).decode()
     except ValueError:
         return None
 
@@ -111,14 +110,3 @@ def _has_form(token: HitToken) -> bool:
         and all(isinstance(text, str) for text in texts)
         and all(isinstance(value, str) for value in token.log_fields.values())
     )
-
-
-def _encoded(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
-
-
-def _decoded(text: str) -> bytes:
-    try:
-        return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except binascii.Error as error:
-        raise ValueError from error

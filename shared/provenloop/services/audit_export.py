@@ -6,14 +6,13 @@ costs what it looks at, also where only a span of time is wanted: it ends after 
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from provenloop.domain.audit import AuditEntry
+from provenloop.domain.cursor import cursor_at, place_of
 from provenloop.domain.errors import InvalidInputError
 from provenloop.services.audit_trail import chain_name, entry_line, require_trail
 from provenloop.services.call import Call
@@ -22,7 +21,7 @@ from provenloop.services.ports import Store
 #: An answer may hold 6 MB; this leaves room for the envelope and its escapes.
 PAGE_BYTES = 5_000_000
 PAGE_ENTRIES = 10_000
-_PLACE = re.compile(r"([ -~]{1,900})#([0-9]{1,12})\Z")
+_PLACE = re.compile(r"([ -~]{1,900})#([0-9]{1,12})")
 
 Place = tuple[str, int]
 
@@ -77,7 +76,7 @@ def _page(store: Store, call: Call, name: str | None, span: Span, after: Place |
         line = _line(entry) if span.holds(entry) else ""
         grown = size + len(line.encode()) + 1 if line else size
         if looked_at and (grown > PAGE_BYTES or looked_at >= PAGE_ENTRIES):
-            return AuditPage(lines, None if last is None else _cursor_at(last))
+            return AuditPage(lines, None if last is None else cursor_at(f"{last[0]}#{last[1]}"))
         lines += [line] if line else []
         size, last = grown, (entry.subject, entry.n)
     return AuditPage(lines, None)
@@ -87,16 +86,6 @@ def _line(entry: AuditEntry) -> str:
     return json.dumps(entry_line(entry, None), ensure_ascii=False, separators=(",", ":"))
 
 
-def _cursor_at(place: Place) -> str:
-    return base64.urlsafe_b64encode(f"{place[0]}#{place[1]}".encode()).decode().rstrip("=")
-
-
 def _place_of(cursor: str) -> Place:
-    try:
-        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
-    except (binascii.Error, ValueError):
-        text = ""
-    found = _PLACE.match(text)
-    if found is None:
-        raise InvalidInputError("not a cursor of this trail", field="cursor")
-    return found[1], int(found[2])
+    subject, n = place_of(cursor, _PLACE, "this trail").groups()
+    return subject, int(n)

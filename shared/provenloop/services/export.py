@@ -7,8 +7,6 @@ the same every time and a page goes on exactly where the last one ended.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, get_args
 
 from provenloop.domain.audit import AuditEntry, Note
-from provenloop.domain.errors import InvalidInputError
+from provenloop.domain.cursor import cursor_at, place_of
 from provenloop.domain.grain import Grain
 from provenloop.domain.ledger import LedgerRow
 from provenloop.domain.recipe import Recipe, RecipeVersion
@@ -37,7 +35,7 @@ from provenloop.services.recipe_told import recipe_fields
 #: Most bytes of a page; an answer can carry a little more.
 PAGE_BYTES = 4_000_000
 _PARTS: tuple[Part, ...] = get_args(Part)
-_PLACE = re.compile(r"[\x21-\x7e]{1,1024}\Z")
+_PLACE = re.compile(rf"({'|'.join(_PARTS)})/([\x21-\x7e]{{1,1024}})")
 
 
 class Page(NamedTuple):
@@ -84,7 +82,7 @@ class _Telling:
             for sort, entity in self.store.walk(self.call.memory, each, place if each == part else "", self.call.now):
                 told = self._told(entity)
                 if told is not None:
-                    yield _cursor_at(each, sort), told
+                    yield cursor_at(f"{each}/{sort}"), told
 
     def _told(self, entity: Entity) -> Mapping[str, Any] | None:
         match entity:
@@ -122,18 +120,8 @@ def _text(told: Mapping[str, Any]) -> str:
     return json.dumps(told, ensure_ascii=False, separators=(",", ":"), default=dict)
 
 
-def _cursor_at(part: Part, place: str) -> str:
-    return base64.urlsafe_b64encode(f"{part}/{place}".encode()).decode().rstrip("=")
-
-
 def _place_of(cursor: str | None) -> tuple[Part, str]:
     if cursor is None:
         return _PARTS[0], ""
-    try:
-        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
-    except (binascii.Error, ValueError):
-        text = ""
-    part, _, place = text.partition("/")
-    if part not in _PARTS or not _PLACE.match(place):
-        raise InvalidInputError("not a cursor of an export", field="cursor")
-    return part, place
+    found = place_of(cursor, _PLACE, "an export")
+    return _PARTS[_PARTS.index(found[1])], found[2]

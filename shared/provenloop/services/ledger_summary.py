@@ -6,8 +6,6 @@ so far, so that the last page tells of the whole span.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import re
 from collections.abc import Mapping
@@ -15,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from provenloop.domain.canonical import canonical_json
+from provenloop.domain.cursor import cursor_at, place_of
 from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.instants import format_instant
 from provenloop.domain.ledger import (
@@ -35,6 +34,8 @@ from provenloop.services.ports import Store
 
 ROWS_A_PAGE = 5_000
 _MOST = 10**24
+#: A JSON array; what it holds is looked at once it is read.
+_PLACE = re.compile(r"\[.+\]")
 _ID = re.compile(r"[\x21-\x7e]{1,128}\Z")
 
 
@@ -123,17 +124,17 @@ def row_told(row: LedgerRow) -> dict[str, Any]:
 
 def _cursor_at(row: LedgerRow, totals: Mapping[str, Totals]) -> str:
     sums = {name: as_numbers(each) for name, each in totals.items()}
-    return base64.urlsafe_b64encode(canonical_json([row.at, row.id, sums]).encode()).decode().rstrip("=")
+    return cursor_at(canonical_json([row.at, row.id, sums]))
 
 
 def _place_of(cursor: str | None) -> _Place | None:
     if cursor is None:
         return None
+    text = place_of(cursor, _PLACE, "a ledger")[0]
     try:
-        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         at, row_id, sums = json.loads(text)
         return _Place(_number(at), _id(row_id), {_component(name): _totals(each) for name, each in sums.items()})
-    except (binascii.Error, ValueError, TypeError, AttributeError, RecursionError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         raise InvalidInputError("not a cursor of a ledger", field="cursor") from None
 
 

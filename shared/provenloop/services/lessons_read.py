@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from provenloop.domain.address import Addresses
 from provenloop.domain.canonical import canonical_json
+from provenloop.domain.cursor import cursor_at, place_of
 from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.grain import Grain
 from provenloop.domain.instants import format_instant
@@ -23,6 +23,7 @@ from provenloop.services.memories import require_heads
 from provenloop.services.ports import Store
 
 MAX_LIMIT = 100
+_PLACE = re.compile(r"line/([0-9]{1,12})")
 #: Most bytes of lines on a page; an answer can carry a little more.
 PAGE_BYTES = 4_000_000
 #: Lines of 200 KB are read in small lots, so that a page does not read what it has no room for.
@@ -104,7 +105,7 @@ def _shown(grain: Grain) -> dict[str, Any]:
 
 def line_cursor(seq: int) -> str:
     """Where a page of the stream goes on, behind the line with this number."""
-    return base64.urlsafe_b64encode(f"line/{seq}".encode()).decode().rstrip("=")
+    return cursor_at(f"line/{seq}")
 
 
 def line_number(cursor: str) -> int:
@@ -113,11 +114,4 @@ def line_number(cursor: str) -> int:
     Raises:
         InvalidInputError: it is none.
     """
-    try:
-        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
-    except (binascii.Error, ValueError):
-        text = ""
-    word, _, digits = text.partition("/")
-    if word != "line" or not (digits.isascii() and digits.isdecimal()) or len(digits) > len("000000000000"):
-        raise InvalidInputError("not a cursor of this list", field="cursor")
-    return int(digits)
+    return int(place_of(cursor, _PLACE)[1])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from provenloop.domain.chain_check import verify_chain
+from provenloop.domain.cursor import cursor_at, place_of
 from provenloop.domain.errors import IntegrityError, InvalidInputError, LoopError
-from provenloop.domain.ledger import LedgerRow
 from provenloop.domain.recipe import STATUSES, recipe_subject, split_id
 from provenloop.domain.visible import visible
 from provenloop.services.audit_trail import entry_told
@@ -25,6 +26,7 @@ MAX_LIMIT = 100
 ALL = "all"
 #: Recipes looked at for one page, where few have the wanted status.
 _LOOKED_AT = 500
+_PLACE = re.compile(r"([0-9]{1,15})-([\x21-\x7e]{1,128})")
 
 
 def list_recipes(
@@ -94,19 +96,14 @@ def list_ledger(
     require_heads(store, call.memory)
     rows = store.ledger(call.memory, span.since, span.until, after=_place_of(cursor), limit=limit + 1)
     page = rows[:limit]
-    return {"rows": [row_told(row) for row in page], "cursor": _cursor_at(page[-1]) if len(rows) > limit else None}
-
-
-def _cursor_at(row: LedgerRow) -> str:
-    return f"{row.at}-{row.id}"
+    following = cursor_at(f"{page[-1].at}-{page[-1].id}") if len(rows) > limit else None
+    return {"rows": [row_told(row) for row in page], "cursor": following}
 
 
 def _place_of(cursor: str | None) -> tuple[int, str] | None:
     if cursor is None:
         return None
-    at, _, row_id = cursor.partition("-")
-    if not (at.isascii() and at.isdigit() and len(at) <= 15 and row_id and row_id.isprintable() and row_id.isascii()):
-        raise InvalidInputError("not a cursor of a ledger", field="cursor")
+    at, row_id = place_of(cursor, _PLACE, "a ledger").groups()
     return int(at), row_id
 
 

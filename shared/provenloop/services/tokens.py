@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from provenloop.domain.base64url import encoded
 from provenloop.domain.errors import (
     ConflictError,
     ForbiddenError,
@@ -86,7 +87,7 @@ def mint_token(store: Store, tokens: TokenStore, call: Call, request: MintReques
     """
     with answered_before(store, call, ROUTE) as earlier:
         require_scope(call.principal, "admin")
-        secret = SECRET_PREFIX + base64.urlsafe_b64encode(call.entropy(SECRET_BYTES)).decode().rstrip("=")
+        secret = SECRET_PREFIX + encoded(call.entropy(SECRET_BYTES))
         token = _wanted(call.principal, request, digest_of_secret(secret), now=call.now, entropy=call.entropy)
         _store(tokens, call, token)
     if earlier.reply is not None:

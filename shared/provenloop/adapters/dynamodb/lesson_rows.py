@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from provenloop.adapters.dynamodb import keys, table
 from provenloop.adapters.dynamodb.faults import translating
 from provenloop.adapters.dynamodb.keys import Key, partition
-from provenloop.adapters.dynamodb.queue_index import cursor_at, place_of
 from provenloop.adapters.dynamodb.reading import as_entity, entities
 from provenloop.adapters.dynamodb.rows import Row, number_of
+from provenloop.domain.cursor import cursor_at, place_of
 from provenloop.domain.names import MemoryId
 from provenloop.lessons.card import Card, CardEvidence, CardStatus, LessonPlace, Rule
 from provenloop.services.lesson_port import CardPage, LessonTotals
 
 #: A place in the order that ``keys.card_order`` makes.
-_PLACE = r"[0-9a-f]{32}#[0-9]+#[a-z2-7]+\Z"
+_PLACE = re.compile(r"[0-9a-f]{32}#[0-9]+#[a-z2-7]+")
 
 
 class LessonRows:
@@ -57,7 +58,7 @@ class LessonRows:
         """See ``LessonReader``."""
         first = keys.cards_of(project_key) if project_key is not None else " "
         last = first + keys.LAST if project_key is not None else keys.LAST
-        after = max(first, place_of(cursor, _PLACE) + keys.FIRST_AFTER) if cursor is not None else first
+        after = max(first, place_of(cursor, _PLACE)[0] + keys.FIRST_AFTER) if cursor is not None else first
         if after > last:
             return CardPage((), None)
         streams = [_places(memory, status, after, last, limit + 1) for status in statuses]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import heapq
 import json
 import re
@@ -13,13 +11,13 @@ from typing import Any
 from provenloop.adapters.dynamodb import keys
 from provenloop.adapters.dynamodb.faults import translating
 from provenloop.adapters.dynamodb.rows import Row
-from provenloop.domain.errors import InvalidInputError
+from provenloop.domain.cursor import cursor_at, place_of
 from provenloop.domain.lifecycle import Status
 from provenloop.domain.names import MemoryId
 from provenloop.services.loop_port import QueuePage
 
 #: A place in the order that ``keys.queue_order`` makes.
-_PLACE = r"[0-3]#[0-9]+#[a-z2-7]+\Z"
+_PLACE = re.compile(r"[0-3]#[0-9]+#[a-z2-7]+")
 
 
 def page(memory: MemoryId, statuses: Sequence[Status], *, limit: int, cursor: str | None) -> QueuePage:
@@ -28,7 +26,7 @@ def page(memory: MemoryId, statuses: Sequence[Status], *, limit: int, cursor: st
     Each status is a partition of the index with the same order, so a merge needs no more than one page of each, and
     the last row's place is the whole cursor.
     """
-    after = place_of(cursor, _PLACE) if cursor is not None else " "
+    after = place_of(cursor, _PLACE)[0] if cursor is not None else " "
     streams = [_rows(memory, status, after, limit + 1) for status in statuses]
     merged = list(_first(heapq.merge(*streams, key=lambda row: row[0]), limit + 1))
     rows = tuple(row for _, row in merged[:limit])
@@ -48,27 +46,6 @@ def _rows(memory: MemoryId, status: str, after: str, limit: int) -> Iterator[tup
 def _first(rows: Iterator[tuple[str, Mapping[str, Any]]], limit: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for _, row in zip(range(limit), rows, strict=False):
         yield row
-
-
-def cursor_at(place: str) -> str:
-    """The cursor of a place in an index."""
-    return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
-
-
-def place_of(cursor: str, form: str) -> str:
-    """The place that a cursor names, which has the form of a regular expression.
-
-    Raises:
-        InvalidInputError: it names none.
-    """
-    try:
-        place = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
-    except (binascii.Error, ValueError):
-        place = ""
-    # What decodes to anything else was never given out; some of it the table would refuse as a key.
-    if not re.match(form, place):
-        raise InvalidInputError("not a cursor of this list", field="cursor")
-    return place
 
 
 def count(memory: MemoryId, prefix: str) -> int:
