@@ -21,6 +21,8 @@ COMPOSER_ESCALATE = "titw.composer.escalate"
 DISTILLATION = "recipe.distillation.opus"
 DIGEST = "lessons.digest"
 
+#: The stages that ask models about a memory.
+LoopStage = Literal["discover", "ground", "verify", "enrich"]
 SkipReason = Literal[
     "gate_failed", "opus_error", "validation_error", "safety_concern", "low_confidence", "empty_response"
 ]
@@ -35,6 +37,11 @@ def skipped(reason: SkipReason) -> str:
     return f"recipe.distillation.skipped.{reason}"
 
 
+def loop_stage(stage: LoopStage) -> str:
+    """The component of a call that a pass made in one of its stages."""
+    return f"loop.{stage}"
+
+
 COMPONENTS: tuple[str, ...] = (
     EXACT_HIT,
     SEMANTIC_HIT,
@@ -44,6 +51,7 @@ COMPONENTS: tuple[str, ...] = (
     DISTILLATION,
     *(skipped(reason) for reason in get_args(SkipReason)),
     DIGEST,
+    *(loop_stage(stage) for stage in get_args(LoopStage)),
 )
 
 

@@ -8,7 +8,9 @@ is text from outside, and is only ever quoted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from provenloop.domain.model_cost import NANO_USD
 
 MAX_BRIEFS = 32
 MAX_EVIDENCE = 64
@@ -60,6 +62,18 @@ class Bundle:
         return {item.label: item for item in self.evidence}
 
 
+def less_and_less(bundle: Bundle) -> list[Bundle]:
+    """The bundle and what may be shown instead of it, the better first: without the last pieces of evidence; and where
+    would be half of them or more, with nothing but evidence.
+    """
+    many = len(bundle.evidence)
+    bare = replace(bundle, briefs=(), approved=(), rejected=())
+    return [
+        *(replace(bundle, evidence=bundle.evidence[:kept]) for kept in range(many, many // 2, -1)),
+        *(replace(bare, evidence=bundle.evidence[:kept]) for kept in range(many, 0, -1)),
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one pass may use of models: findings below ``min_confidence`` are dropped; ``max_tokens`` and
@@ -70,3 +84,12 @@ class Limits:
     max_tokens: int = 120_000
     max_cost_nano_usd: int = 1_000_000_000
     max_ms: int = 75_000
+
+
+def limits_from(parameters: Mapping[str, str | int | float | bool]) -> Limits:
+    """The limits that the parameters ``min_confidence``, ``max_tokens`` and ``max_cost_usd`` set."""
+    return Limits(
+        min_confidence=float(parameters["min_confidence"]),
+        max_tokens=int(parameters["max_tokens"]),
+        max_cost_nano_usd=round(float(parameters["max_cost_usd"]) * NANO_USD),
+    )

@@ -85,6 +85,10 @@ def test_the_components_are_named_as_they_always_were() -> None:
         "recipe.distillation.skipped.safety_concern",
         "recipe.distillation.skipped.low_confidence",
         "recipe.distillation.skipped.empty_response",
+        "loop.discover",
+        "loop.ground",
+        "loop.verify",
+        "loop.enrich",
     }
 
 

@@ -1,0 +1,69 @@
+"""What each stage is shown. Every item is one quoted text: its label is ``<group>:<id>``, its text compact JSON.
+
+| stage | groups and the fields of their items |
+|---|---|
+| discover | brief: analyzer, summary, target, severity |
+| discover | evidence: grain_type, target, text |
+| discover | approved, rejected: summary, because |
+| ground | claim: id, claim, evidence (texts) |
+| verify, enrich | finding: id, summary, target, evidence (texts) |
+
+The id of evidence is its label in the bundle, that of claims and findings the id of the draft.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from provenloop.domain.quoting import Quoted
+from provenloop.reflection.bundle import Bundle
+from provenloop.reflection.draft import ModelDraft
+
+
+def quoted_bundle(bundle: Bundle) -> tuple[Quoted, ...]:
+    """What DISCOVER is shown."""
+    evidence = (
+        _item("evidence", item.label, {"grain_type": item.kind, "target": item.target, "text": item.text})
+        for item in bundle.evidence
+    )
+    return (
+        *_numbered("brief", (asdict(brief) for brief in bundle.briefs)),
+        *evidence,
+        *_numbered("approved", (asdict(decided) for decided in bundle.approved)),
+        *_numbered("rejected", (asdict(decided) for decided in bundle.rejected)),
+    )
+
+
+def quoted_claims(drafts: Sequence[ModelDraft]) -> tuple[Quoted, ...]:
+    """What GROUND is shown: what is claimed, and its evidence."""
+    return tuple(
+        _item("claim", draft.id, {"id": draft.id, "claim": draft.summary, "evidence": _texts(draft)})
+        for draft in drafts
+    )
+
+
+def quoted_findings(drafts: Sequence[ModelDraft]) -> tuple[Quoted, ...]:
+    """What VERIFY and ENRICH are shown: nothing of why or how sure their author was."""
+    return tuple(
+        _item(
+            "finding",
+            draft.id,
+            {"id": draft.id, "summary": draft.summary, "target": draft.target_text, "evidence": _texts(draft)},
+        )
+        for draft in drafts
+    )
+
+
+def _texts(draft: ModelDraft) -> list[str]:
+    return [item.text for item in draft.evidence]
+
+
+def _numbered(group: str, items: Iterable[Mapping[str, Any]]) -> Iterable[Quoted]:
+    return (_item(group, str(number), fields) for number, fields in enumerate(items, start=1))
+
+
+def _item(group: str, name: str, fields: Mapping[str, Any]) -> Quoted:
+    return Quoted(f"{group}:{name}", json.dumps(fields, ensure_ascii=False, separators=(",", ":")))
