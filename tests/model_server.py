@@ -1,4 +1,4 @@
-"""A model provider on this machine: speaks the Messages API over HTTP, and plays what a test tells it to.
+"""A model provider on this machine: speaks the Messages API and chat completions, and plays what a test tells it to.
 
 Each request is answered by the next play; when none is left, by the last one. ``seen`` holds what came in and which
 tokens were charged for it. A test that uses it is marked ``@pytest.mark.allow_hosts(["127.0.0.1"])``.
@@ -15,8 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from provenloop.domain.model_cost import Usage
+from tests import model_forms
 
-MESSAGES = "/v1/messages"
 _TRICKLE_S = 0.02
 _NEVER_S = 30
 
@@ -90,12 +90,12 @@ class Seen:
     @property
     def instructions(self) -> str:
         """What it says as the system."""
-        return "".join(block["text"] for block in self.body["system"])
+        return model_forms.instructions(self.body)
 
     @property
     def blocks(self) -> list[str]:
         """The texts of the user's turn."""
-        return [block["text"] for message in self.body["messages"] for block in message["content"]]
+        return model_forms.blocks(self.body)
 
 
 class ModelServer:
@@ -118,7 +118,7 @@ class ModelServer:
         """The tokens of each request that was charged any."""
         return [seen.charged for seen in self.seen if seen.charged != Usage()]
 
-    def take(self, headers: Mapping[str, str], body: Mapping[str, Any]) -> tuple[Play, Usage]:
+    def take(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> tuple[Play, Usage]:
         """Note a request; how it is answered, and what it is charged."""
         with self._lock:
             key = headers.get("authorization", "").removeprefix("Bearer ")
@@ -126,7 +126,8 @@ class ModelServer:
             play = chosen(body) if callable(chosen) else chosen
             if self.keys is not None and key not in self.keys:
                 play = UNAUTHORIZED
-            charged = Usage() if play.text is None or play.hangs or play.trickles else play.usage or self._some()
+            is_charged = play.text is not None and not play.hangs and not play.trickles
+            charged = model_forms.as_told(path, play.usage or self._some()) if is_charged else Usage()
             self.seen.append(Seen(key, headers, body, charged))
         return play, charged
 
@@ -151,8 +152,8 @@ def model_server() -> Iterator[ModelServer]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            wrong = _wrong(self.path, headers, body)
-            play, charged = box[0].take(headers, body)
+            wrong = fails(400, "invalid_request_error") if model_forms.is_wrong(self.path, headers, body) else None
+            play, charged = box[0].take(self.path, headers, body)
             # The client may have gone.
             with suppress(OSError):
                 self._answer(wrong or play, charged, body)
@@ -162,7 +163,9 @@ def model_server() -> Iterator[ModelServer]:
             if play.hangs:
                 box[0].wait(_NEVER_S)
                 return
-            sent = _message(play, charged, body) if play.body is None else play.body
+            sent = play.body
+            if sent is None:
+                sent = model_forms.message(self.path, body, play.text, play.stop_reason, play.model, charged)
             self.send_response(play.status)
             for name, value in {"content-type": "application/json", **play.headers}.items():
                 self.send_header(name, value)
@@ -187,46 +190,3 @@ def model_server() -> Iterator[ModelServer]:
             end.set()
             server.shutdown()
             serving.join()
-
-
-def _wrong(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> Play | None:
-    """What the API refuses."""
-    missing = {"model", "max_tokens", "messages"} - body.keys()
-    if path != MESSAGES or "anthropic-version" not in headers or missing:
-        return fails(400, "invalid_request_error")
-    wanted = body.get("output_config", {})
-    if body["model"].startswith("claude-haiku-4-5") and "effort" in wanted:
-        return fails(400, "invalid_request_error")
-    schema = wanted.get("format", {}).get("schema")
-    return None if isinstance(schema, dict) and _is_closed(schema) else fails(400, "invalid_request_error")
-
-
-def _is_closed(schema: Mapping[str, Any]) -> bool:
-    """Structured output wants every object to say that it has no further fields, and all of its own."""
-    if schema.get("type") == "object" and "additionalProperties" not in schema:
-        return False
-    nested = [*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])]
-    return all(_is_closed(part) for part in nested)
-
-
-def _message(play: Play, charged: Usage, body: Mapping[str, Any]) -> bytes:
-    message = {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": play.model or body["model"],
-        "content": [{"type": "text", "text": play.text}] if play.text else [],
-        "stop_reason": play.stop_reason,
-        "stop_sequence": None,
-        "usage": {
-            "input_tokens": charged.input_tokens,
-            "output_tokens": charged.output_tokens,
-            "cache_creation_input_tokens": charged.cache_write_tokens + charged.cache_write_1h_tokens,
-            "cache_read_input_tokens": charged.cache_read_tokens,
-            "cache_creation": {
-                "ephemeral_5m_input_tokens": charged.cache_write_tokens,
-                "ephemeral_1h_input_tokens": charged.cache_write_1h_tokens,
-            },
-        },
-    }
-    return json.dumps(message).encode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from provenloop.domain.model_cost import Usage
 from provenloop.domain.quoting import RULE, Quoted
 from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
 from tests import model_server as server_
+from tests.kept import kept
 from tests.model_server import ModelServer, Play, fails, says, says_text, sends
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -73,6 +73,11 @@ def test_an_answer_comes_with_its_json_and_every_kind_of_token(server: ModelServ
 def test_the_model_that_answered_is_told_where_it_is_another(server: ModelServer) -> None:
     answer = ask(server, says({}, model="claude-opus-5-5-20260923"))
     assert answer.model == "claude-opus-5-5-20260923"
+
+
+@pytest.mark.parametrize("told", ["x" * 129, "a\nb"])
+def test_what_cannot_be_the_name_of_a_model_is_not_taken_for_one(server: ModelServer, told: str) -> None:
+    assert ask(server, says({}, model=told)).model == "claude-opus-5-5"
 
 
 def test_instructions_and_what_others_wrote_are_sent_apart(server: ModelServer) -> None:
@@ -173,18 +178,6 @@ def test_tokens_that_cannot_be_are_counted_as_none(server: ModelServer) -> None:
 
 
 # the key
-
-
-def kept(text: str) -> list[str]:
-    """Types of the objects alive that hold a text."""
-    gc.collect()
-    data = text.encode()
-    return [
-        type(thing).__name__
-        for thing in gc.get_objects()
-        for part in gc.get_referents(thing)
-        if (isinstance(part, str) and text in part) or (isinstance(part, bytes) and data in part)
-    ]
 
 
 def parts_of(name: str) -> str:

@@ -12,7 +12,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from provenloop.adapters.model_reading import checked_address, is_key, kind_of_status, object_of, tokens
+from provenloop.adapters.model_reading import checked_address, is_key, kind_of_status, name_of, object_of, tokens
 from provenloop.domain.model_cost import Usage
 from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
 
@@ -105,7 +105,7 @@ def _read(message: Any, request: ModelRequest) -> ModelOutcome:
     content = getattr(message, "content", None)
     if not isinstance(content, list):
         return ModelFailure("parse", model=request.model)
-    usage, model = _usage(getattr(message, "usage", None)), str(getattr(message, "model", None) or request.model)
+    usage, model = _usage(getattr(message, "usage", None)), name_of(getattr(message, "model", None), request.model)
     if getattr(message, "stop_reason", None) == "refusal":
         return ModelFailure("refusal", usage, model)
     texts = [block.text for block in content if getattr(block, "type", None) == "text" and _is_text(block)]

@@ -15,6 +15,7 @@ _KEY = re.compile(r"[!-~]{1,1000}\Z")
 _KINDS: dict[int, FailureKind] = {401: "auth", 402: "auth", 403: "auth", 408: "network", 429: "rate_limit"}
 _SERVER_FROM = 500
 _MOST_TOKENS = 10**9
+_MAX_NAME_CHARS = 128
 
 
 def checked_address(address: str) -> str:
@@ -51,3 +52,8 @@ def object_of(text: str) -> dict[str, Any] | None:
 def tokens(told: Any) -> int:
     """A number of tokens as a provider tells it; 0 where it cannot be one."""
     return told if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < _MOST_TOKENS else 0
+
+
+def name_of(told: Any, asked: str) -> str:
+    """The model that answered, as far as what a provider says can be the name of one; else the one that was asked."""
+    return told if isinstance(told, str) and 0 < len(told) <= _MAX_NAME_CHARS and told.isprintable() else asked

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 MAX_BYTES = 2_000_000
+#: The HTTP library takes no timeout of 0.
+_LEAST_S = 0.001
 _CONNECTED = ("connect_tcp.complete", "start_tls.complete")
 
 
@@ -50,6 +52,11 @@ class Deadline:
     def is_over(self) -> bool:
         """Whether the time is over."""
         return monotonic() >= self._ends_at
+
+    @property
+    def seconds_left(self) -> float:
+        """How long it is until then, at least a little."""
+        return max(self._ends_at - monotonic(), _LEAST_S)
 
     def note(self, event: str, info: dict[str, Any]) -> None:
         """Takes note of the connection; what the HTTP library calls for each of its steps."""

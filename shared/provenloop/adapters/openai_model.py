@@ -1,0 +1,136 @@
+"""Chat completions, as many gateways offer them, behind ``services.model_port.ModelProvider``.
+
+Invariants: the HTTP library is imported when a model is first asked; a connection lives for one call, so the key stays
+nowhere; nothing is tried twice, but where a gateway refuses the schema the same is asked once more without it; the time
+of a call is over when it is over, and an answer is at most 2 MB; nothing of an exception leaves this module, for they
+hold the request with the key in it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from provenloop.adapters.model_reading import checked_address, is_key, kind_of_status, name_of, object_of, tokens
+from provenloop.domain.model_cost import Usage
+from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from provenloop.adapters.model_transport import ModelTransport
+
+_OK = 200
+#: What gateways answer that know no schemas, or not all of this one.
+_UNUSABLE = frozenset({400, 422})
+
+
+class OpenAiModel:
+    """Implements ``services.model_port.ModelProvider``.
+
+    Args:
+        base_url: where the API is, as far as ``/chat/completions``; HTTPS, or plain HTTP on this machine.
+
+    Raises:
+        InternalError: the address is neither.
+    """
+
+    def __init__(self, base_url: str) -> None:
+        self._url = f"{checked_address(base_url).rstrip('/')}/chat/completions"
+
+    def ask(self, request: ModelRequest, key: str) -> ModelOutcome:
+        """See ``ModelProvider``."""
+        if not is_key(key):
+            return ModelFailure("auth")
+        from provenloop.adapters.model_transport import Deadline, ModelTransport  # noqa: PLC0415 - takes long to import
+
+        transport = ModelTransport(Deadline(request.timeout_ms / 1000))
+        try:
+            with transport.deadline, _client(transport, key) as client:
+                response = self._post(client, transport, _body(request))
+                if response.status_code in _UNUSABLE:
+                    response = self._post(client, transport, _body_without_schema(request))
+                return _read(response, request)
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong there, the caller goes on without a model
+            return _failure(error, timed_out=transport.deadline.is_over)
+
+    def _post(self, client: httpx2.Client, transport: ModelTransport, body: dict[str, Any]) -> httpx2.Response:
+        return client.post(self._url, json=body, timeout=transport.deadline.seconds_left)
+
+
+def _client(transport: ModelTransport, key: str) -> httpx2.Client:
+    import httpx2  # noqa: PLC0415 - takes long to import
+
+    headers = {"authorization": f"Bearer {key}"}
+    return httpx2.Client(transport=transport, follow_redirects=False, trust_env=False, headers=headers)
+
+
+def _body(request: ModelRequest) -> dict[str, Any]:
+    schema = {"name": "answer", "strict": True, "schema": dict(request.schema)}
+    wanted = {"type": "json_schema", "json_schema": schema}
+    return {**_question(request, request.instructions), "response_format": wanted}
+
+
+def _body_without_schema(request: ModelRequest) -> dict[str, Any]:
+    said = (
+        f"{request.instructions}\n\nAnswer with one JSON object that follows this schema:\n{_text_of(request.schema)}"
+    )
+    return {**_question(request, said), "response_format": {"type": "json_object"}}
+
+
+def _text_of(schema: Any) -> str:
+    return json.dumps(dict(schema), separators=(",", ":"))
+
+
+def _question(request: ModelRequest, instructions: str) -> dict[str, Any]:
+    return {
+        "model": request.model,
+        "max_tokens": request.max_tokens,
+        "temperature": 0,
+        "messages": [
+            {"role": "system", "content": instructions},
+            {"role": "user", "content": [{"type": "text", "text": part.block} for part in request.quoted]},
+        ],
+    }
+
+
+def _read(response: httpx2.Response, request: ModelRequest) -> ModelOutcome:
+    """The answer, of whatever form."""
+    if response.status_code != _OK:
+        return ModelFailure(kind_of_status(response.status_code))
+    told = object_of(response.content.decode("utf-8", "replace")) or {}
+    usage, model = _usage(told.get("usage")), name_of(told.get("model"), request.model)
+    choice = _first(told.get("choices"))
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        return ModelFailure("parse", usage, model)
+    if message.get("refusal") or choice.get("finish_reason") == "content_filter":
+        return ModelFailure("refusal", usage, model)
+    content = message.get("content")
+    text = content.strip() if isinstance(content, str) else ""
+    value = object_of(text)
+    if value is None:
+        return ModelFailure("parse", usage, model, empty=not text)
+    return ModelAnswer(value, text, usage, model)
+
+
+def _first(choices: Any) -> dict[str, Any]:
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) else {}
+
+
+def _usage(told: Any) -> Usage:
+    if not isinstance(told, dict):
+        return Usage()
+    details = told.get("prompt_tokens_details")
+    prompt = tokens(told.get("prompt_tokens"))
+    cached = min(tokens(details.get("cached_tokens")), prompt) if isinstance(details, dict) else 0
+    return Usage(prompt - cached, tokens(told.get("completion_tokens")), cache_read_tokens=cached)
+
+
+def _failure(error: Exception, *, timed_out: bool) -> ModelFailure:
+    import httpx2  # noqa: PLC0415 - takes long to import
+
+    if timed_out or isinstance(error, httpx2.TimeoutException):
+        return ModelFailure("network", timed_out=True)
+    return ModelFailure("network" if isinstance(error, httpx2.TransportError) else "unknown")
