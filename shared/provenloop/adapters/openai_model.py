@@ -61,7 +61,8 @@ class OpenAiModel:
 def _client(transport: ModelTransport, key: str) -> httpx2.Client:
     import httpx2  # noqa: PLC0415 - takes long to import
 
-    headers = {"authorization": f"Bearer {key}"}
+    # Of a connection that was used before, nobody knows whether the other side has closed it meanwhile.
+    headers = {"authorization": f"Bearer {key}", "connection": "close"}
     return httpx2.Client(transport=transport, follow_redirects=False, trust_env=False, headers=headers)
 
 
