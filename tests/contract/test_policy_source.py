@@ -14,7 +14,8 @@ from moto import mock_aws
 from provenloop.adapters import policy_source
 from provenloop.adapters.policy_source import FilePolicy, ParameterPolicy
 from provenloop.domain.errors import ForbiddenError, LoopError, NotFoundError, UnavailableError
-from provenloop.domain.policy import MAX_POLICY_BYTES, read_policy
+from provenloop.domain.policy import MAX_POLICY_BYTES
+from provenloop.domain.policy_reading import read_policy
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def test_without_a_policy_the_closed_one_is_shown_and_nothing_is_at_fault(api: A
     assert (shown["state"], shown["faults"]) == ("none", [])
     assert shown["policy"] == {
         "auto_apply_enabled": False, "auto_apply": [], "deny": [], "severity_floors": {}, "telemetry": "aggregate",
-        "review": {"start_workflow_at": None},
+        "review": {"start_workflow_at": None}, "analyzers": [],
     }  # fmt: skip
     assert api.done("loop_health")["policy"] == {"state": "none", "faults": []}
 
@@ -135,3 +135,14 @@ def test_the_policy_is_for_those_who_may_read(host: Api) -> None:
     assert host.refused(host.call("show_policy", token=writer)) == (403, "PVL-E022")
     reader = host.mint("reader", "read")
     assert host.done("show_policy", token=reader)["state"] == "in_force"
+
+
+def test_external_analyzers_are_shown_without_what_may_be_secret(host: Api) -> None:
+    limits = {"timeout_ms": 10_000, "max_bytes": 1_000_000}
+    registered = {"id": "ext.pii/1", "endpoint": "https://pii.example/analyze?code=secret", "needs": ["fact"]}
+    command = {"id": "ext.finder/1", "endpoint": "command:./finder.py --key secret", "needs": ["goal"]}
+    put(host, {"analyzers": [registered, command]})
+    assert host.done("show_policy")["policy"]["analyzers"] == [
+        {**registered, **limits, "endpoint": "https://pii.example/analyze"},
+        {**command, **limits, "endpoint": "command:./finder.py"},
+    ]

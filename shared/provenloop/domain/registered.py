@@ -11,6 +11,8 @@ from provenloop.domain.grain import GrainKind
 MAX_TIMEOUT_MS = 10_000
 MAX_ANSWER_BYTES = 1_000_000
 MAX_GRAINS_A_CALL = 2_000
+#: How many external analyzers an installation may have.
+MAX_REGISTERED = 8
 #: ``ext.<name>/<version>``.
 EXTERNAL_ID = re.compile(r"ext\.[a-z][a-z0-9_]{0,40}/[1-9][0-9]{0,3}\Z")
 #: How the endpoint of a command begins.
@@ -33,3 +35,10 @@ class RegisteredAnalyzer:
     needs: tuple[GrainKind, ...]
     timeout_ms: int = MAX_TIMEOUT_MS
     max_bytes: int = MAX_ANSWER_BYTES
+
+    @property
+    def shown_endpoint(self) -> str:
+        """The endpoint without what may be secret: an address without its query, a command without its arguments."""
+        if self.endpoint.startswith(COMMAND):
+            return COMMAND + self.endpoint.removeprefix(COMMAND).split()[0]
+        return self.endpoint.partition("?")[0]

@@ -18,11 +18,13 @@ class Policies:
     Args:
         source: where it is; None where the installation has none.
         cache_ms: how long one reading holds.
+        is_local: whether this is a local stack, where external analyzers may be commands.
     """
 
-    def __init__(self, source: PolicySource | None, *, cache_ms: int = CACHE_MS) -> None:
+    def __init__(self, source: PolicySource | None, *, cache_ms: int = CACHE_MS, is_local: bool = False) -> None:
         self._source = source
         self._cache_ms = cache_ms
+        self._is_local = is_local
         self._current = HostPolicy()
         self._read_at: int | None = None
 
@@ -30,7 +32,7 @@ class Policies:
         """The policy in force at ``now`` (epoch ms). A clock that was stepped back makes no reading younger."""
         if self._source is None or (self._read_at is not None and 0 <= now - self._read_at < self._cache_ms):
             return self._current
-        self._current = load_policy(self._source, self._current)
+        self._current = load_policy(self._source, self._current, is_local=self._is_local)
         self._read_at = now
         if self._current.faults:
             _say(self._current)

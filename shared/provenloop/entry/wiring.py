@@ -77,7 +77,7 @@ class Wiring(RecipeWiring):
     @cached_property
     def _policies(self) -> Policies:
         if self.settings.policy_file is not None:
-            return Policies(_policy_file(self.settings.policy_file), cache_ms=0)
+            return Policies(_policy_file(self.settings.policy_file), cache_ms=0, is_local=True)
         if self.settings.policy_parameter is None:
             return Policies(None)
         from provenloop.adapters.policy_source import ParameterPolicy

@@ -7,19 +7,26 @@ from typing import Any
 
 from provenloop.analyzers import ANALYZERS
 from provenloop.domain.errors import LoopError
-from provenloop.domain.policy import Fault, HostPolicy, read_policy
+from provenloop.domain.policy import Fault, HostPolicy
+from provenloop.domain.policy_reading import read_policy
 from provenloop.services.call import Call
 from provenloop.services.memories import require_heads
 from provenloop.services.ports import PolicySource, Store
 
 
-def load_policy(source: PolicySource | None, last: HostPolicy | None = None) -> HostPolicy:
+def load_policy(
+    source: PolicySource | None,
+    last: HostPolicy | None = None,
+    *,
+    is_local: bool = False,
+) -> HostPolicy:
     """Read the policy. Whatever is wrong with it, there is one to go on with.
 
     Args:
         source: where it is; None where the installation has none.
         last: the policy that was in force before. While the source cannot be read, what it forbids goes on to hold,
             and what it grants does not.
+        is_local: whether this is a local stack.
     """
     if source is None:
         return HostPolicy()
@@ -29,7 +36,8 @@ def load_policy(source: PolicySource | None, last: HostPolicy | None = None) -> 
         before = HostPolicy() if last is None else last
         held = replace(before.policy, auto_apply_enabled=False)
         return HostPolicy(held, "unreadable", (Fault("", error.code, error.message),))
-    return read_policy(text, [analyzer.manifest.id for analyzer in ANALYZERS])
+    ours = [analyzer.manifest.id for analyzer in ANALYZERS]
+    return read_policy(text, ours, is_local=is_local)
 
 
 def show_policy(store: Store, call: Call, host: HostPolicy) -> dict[str, Any]:
@@ -54,4 +62,7 @@ def told(host: HostPolicy) -> dict[str, Any]:
 def _shown(host: HostPolicy) -> dict[str, Any]:
     fields = asdict(host.policy)
     grants = [{**grant, "targets": list(grant["targets"])} for grant in fields["auto_apply"]]
-    return {**fields, "auto_apply": grants, "deny": list(fields["deny"])}
+    analyzers = [
+        {**asdict(each), "needs": list(each.needs), "endpoint": each.shown_endpoint} for each in host.policy.analyzers
+    ]
+    return {**fields, "auto_apply": grants, "deny": list(fields["deny"]), "analyzers": analyzers}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,8 +17,9 @@ from provenloop.domain.policy import (
     HostPolicy,
     Policy,
     Review,
-    read_policy,
 )
+from provenloop.domain.policy_reading import read_policy
+from provenloop.domain.registered import RegisteredAnalyzer
 
 KNOWN = ("loop.duplicate_sweep/1", "loop.tool_failure/1", "loop.fork_surfacing/1")
 GRANT = {"analyzer": "loop.duplicate_sweep", "targets": ["memory"], "max_severity": "low"}
@@ -100,6 +102,7 @@ def test_positional_values_never_grant() -> None:
         ({"severity_floors": {"loop.tool_failure": 2}}, "severity_floors.loop.tool_failure"),
         ({"telemetry": "on"}, "telemetry"),
         ({"telemetry": None}, "telemetry"),
+        ({"auto_apply": [{**GRANT, "analyzer": "command"}]}, "auto_apply[0].analyzer"),
         ({"review": []}, "review"),
         ({"review": {"start_workflow_at": None}}, "review.start_workflow_at"),
         ({"review": {"quorum": 2}}, "review.quorum"),
@@ -152,21 +155,158 @@ def test_nothing_is_granted_while_grants_are_switched_off() -> None:
     assert switched_on.grants_to("loop.tool_failure") == ()
 
 
+ARN = "arn:aws:lambda:eu-central-1:123456789012:function:provenloop-analyzer-pii"
+PII = {"id": "ext.pii/1", "endpoint": ARN, "needs": ["fact"]}
+
+
+def test_external_analyzers_are_registered_with_what_they_are_shown_and_their_limits() -> None:
+    policy = read(
+        {
+            "deny": ["ext.style"],
+            "severity_floors": {"ext.pii/1": "medium"},
+            "analyzers": [
+                {**PII, "needs": ["tool_call", "fact", "fact"]},
+                {
+                    "id": "ext.style/12",
+                    "endpoint": "https://style.example/analyze?code=abc",
+                    "needs": ["observation"],
+                    "timeout_ms": 2_000,
+                    "max_bytes": 50_000,
+                },
+            ],
+        }
+    ).policy
+    style = RegisteredAnalyzer(
+        "ext.style/12", "https://style.example/analyze?code=abc", ("observation",), 2_000, 50_000
+    )
+    assert policy.analyzers == (RegisteredAnalyzer("ext.pii/1", ARN, ("fact", "tool_call"), 10_000, 1_000_000), style)
+    assert policy.denies("ext.style", "command")
+    assert policy.floor_of("ext.pii", "command") == "medium"
+    assert style.shown_endpoint == "https://style.example/analyze"
+    assert policy.digest != replace(policy, analyzers=()).digest
+
+
+@pytest.mark.parametrize(
+    "id_",
+    ["pii", "ext.pii", "ext.pii/", "ext.pii/0", "ext.pii/x", "ext.Pii/1", "ext.1pii/1", "ext./1", "ext.a b/1",
+     "loop.pii/1", "command.pii/1", "ext.loop.pii/1", f"ext.{'x' * 42}/1", " ext.pii/1", "ext.pii/1\n", None, 3,
+     ["ext.pii/1"]],
+)  # fmt: skip
+def test_an_external_analyzer_has_an_id_of_its_own_kind(id_: Any) -> None:
+    assert faults({"analyzers": [{**PII, "id": id_}]}) == ["analyzers[0].id"]
+
+
+NEVER_ENDPOINTS = [
+    "", "https://", "https:///x", "ftp://a.example", "http://a.example", "https://ann:secret@a.example", "https://a.example/#x",
+    "https://a.example/ b", "https://a.example:0/", "https://a.example:port/", "https://[::1/", "//a.example",
+    "command:", "command: ", ARN.replace("lambda", "iam"), ARN.replace("123456789012", "12"), f"{ARN}:", f"{ARN}:a b",
+    f" {ARN}", f"{ARN}\n", None, 3, [ARN],
+]  # fmt: skip
+LOCAL_ENDPOINTS = [
+    "command:finder.py",
+    "command:python3 'my finder.py'",
+    "http://127.0.0.1:9000/x",
+    "http://localhost/",
+]
+
+
+@pytest.mark.parametrize("endpoint", NEVER_ENDPOINTS)
+def test_an_external_analyzer_is_a_lambda_function_or_behind_https(endpoint: Any) -> None:
+    text = json.dumps({"analyzers": [{**PII, "endpoint": endpoint}]})
+    for is_local in (False, True):
+        host = read_policy(text, KNOWN, is_local=is_local)
+        assert [fault.field for fault in host.faults] == ["analyzers[0].endpoint"]
+
+
+@pytest.mark.parametrize("endpoint", LOCAL_ENDPOINTS)
+def test_commands_and_addresses_of_this_machine_are_for_local_stacks_only(endpoint: str) -> None:
+    policy = {"analyzers": [{**PII, "endpoint": endpoint}]}
+    assert faults(policy) == ["analyzers[0].endpoint"]
+    [read_locally] = read_policy(json.dumps(policy), KNOWN, is_local=True).policy.analyzers
+    assert read_locally.endpoint == endpoint
+
+
+def test_of_a_command_only_its_program_is_shown() -> None:
+    assert (
+        RegisteredAnalyzer("ext.a/1", "command: finder.py --key abc", ("fact",)).shown_endpoint == "command:finder.py"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"needs": []}, "needs"),
+        ({"needs": "fact"}, "needs"),
+        ({"needs": ["fact", "facts"]}, "needs[1]"),
+        ({"needs": ["question"]}, "needs[0]"),
+        ({"timeout_ms": 10_001}, "timeout_ms"),
+        ({"timeout_ms": 0}, "timeout_ms"),
+        ({"timeout_ms": "1000"}, "timeout_ms"),
+        ({"timeout_ms": None}, "timeout_ms"),
+        ({"timeout_ms": True}, "timeout_ms"),
+        ({"max_bytes": 1_000_001}, "max_bytes"),
+        ({"max_bytes": 1.5}, "max_bytes"),
+        ({"key": "abc"}, "key"),
+        ({"auto_apply": True}, "auto_apply"),
+    ],
+)
+def test_what_is_wrong_with_an_external_analyzer_is_named(change: dict[str, Any], field: str) -> None:
+    assert faults({"analyzers": [PII, {**PII, "id": "ext.b/1", **change}]}) == [f"analyzers[1].{field}"]
+
+
+@pytest.mark.parametrize("missing", ["id", "endpoint", "needs"])
+def test_an_external_analyzer_says_all_three(missing: str) -> None:
+    assert faults({"analyzers": [{name: value for name, value in PII.items() if name != missing}]}) == [
+        f"analyzers[0].{missing}"
+    ]
+
+
+def test_the_field_is_a_list_of_at_most_eight_with_names_of_their_own() -> None:
+    assert faults({"analyzers": {"ext.pii/1": PII}}) == ["analyzers"]
+    assert faults({"analyzers": [[PII["id"], ARN, ["fact"]]]}) == ["analyzers[0]"]
+    assert faults({"analyzers": [PII, {**PII, "id": "ext.pii/2"}]}) == ["analyzers[1].id"]
+    many = [{**PII, "id": f"ext.a{number}/1"} for number in range(9)]
+    assert faults({"analyzers": many}) == ["analyzers"]
+    assert len(read({"analyzers": many[:8]}).policy.analyzers) == 8
+
+
+def test_no_policy_has_findings_of_external_analyzers_applied_without_a_person() -> None:
+    for name in ("ext.pii", "ext.pii/1"):
+        policy = {"auto_apply": [{**GRANT, "analyzer": name}], "analyzers": [PII]}
+        assert faults(policy) == ["auto_apply[0].analyzer"]
+        assert read(policy).faults[0].detail == "what it finds is never applied without a person"
+    assert read({"auto_apply": [{**GRANT, "analyzer": "ext.pii"}]}).faults[0].detail == "there is no such analyzer"
+    assert faults({"deny": ["ext.pii"]}) == ["deny[0]"]
+
+
+def test_commands_that_a_local_stack_was_begun_with_stand_beside_those_of_its_policy() -> None:
+    own = RegisteredAnalyzer("ext.finder/1", "command:finder", ("fact",))
+    host = read_policy(json.dumps({"analyzers": [PII], "deny": ["ext.finder"]}), KNOWN, is_local=True, commands=[own])
+    assert [each.id for each in host.policy.analyzers] == ["ext.finder/1", "ext.pii/1"]
+    assert host.policy.denies("ext.finder", "command")
+    assert read_policy("{}", KNOWN, is_local=True, commands=[own]).policy.analyzers == (own,)
+    clash = read_policy(json.dumps({"analyzers": [{**PII, "id": "ext.finder/2"}]}), KNOWN, commands=[own])
+    assert [fault.field for fault in clash.faults] == ["analyzers[0].id"]
+
+
 JSON = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-5, 5)
-    | st.sampled_from(["memory", "low", "llm", "loop.tool_failure", "x"]),
+    | st.sampled_from(["memory", "low", "llm", "loop.tool_failure", "x", "fact", "ext.a/1", ARN]),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["analyzer", "targets", "max_severity", "start_workflow_at", "llm"]), inner)
+        | st.dictionaries(
+            st.sampled_from(["analyzer", "targets", "max_severity", "start_workflow_at", "llm", *PII, "timeout_ms"]),
+            inner,
+        )
     ),
     max_leaves=6,
 )
 
 
 @given(st.dictionaries(st.sampled_from(["auto_apply_enabled", "auto_apply", "deny", "severity_floors", "telemetry",
-                                        "review", "y"]), JSON))  # fmt: skip
+                                        "review", "analyzers", "y"]), JSON))  # fmt: skip
 def test_any_object_is_in_force_as_it_is_or_refused_whole_with_a_reason(value: dict[str, Any]) -> None:
     host = read(value)
     assert (host.state == "in_force") == (host.faults == ())

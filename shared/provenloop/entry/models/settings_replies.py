@@ -93,6 +93,16 @@ class Review(WireModel):
     start_workflow_at: Severity | None
 
 
+class RegisteredAnalyzer(WireModel):
+    """An external analyzer. ``endpoint`` is shown without what may be secret: the query of an address."""
+
+    id: str
+    endpoint: str
+    needs: list[str]
+    timeout_ms: int
+    max_bytes: int
+
+
 class Policy(WireModel):
     """The policy in force."""
 
@@ -102,6 +112,7 @@ class Policy(WireModel):
     severity_floors: dict[str, Severity]
     telemetry: TelemetryMode
     review: Review
+    analyzers: list[RegisteredAnalyzer]
 
 
 class PolicyReply(PolicyStanding):

@@ -1,0 +1,150 @@
+"""Reading a host policy: whole, with every fault named, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from provenloop.domain.canonical import StrictJsonError, parse_strict
+from provenloop.domain.policy import (
+    MAX_POLICY_BYTES,
+    OUTSIDE_FAMILIES,
+    TARGET_CLASSES,
+    TELEMETRY_MODES,
+    Grant,
+    HostPolicy,
+    Policy,
+    Review,
+    TargetClass,
+    TelemetryMode,
+)
+from provenloop.domain.policy_analyzers import PolicyAnalyzers
+from provenloop.domain.policy_parts import within
+from provenloop.domain.recommendation import Severity, family_of, severity_rank
+from provenloop.domain.registered import RegisteredAnalyzer
+
+_MAX_DEPTH = 8
+_UNKNOWN = "there is no such analyzer"
+
+
+def read_policy(
+    text: str, analyzers: Collection[str], *, is_local: bool = False, commands: Sequence[RegisteredAnalyzer] = ()
+) -> HostPolicy:
+    """Read a policy, whole or not at all.
+
+    Args:
+        analyzers: the ids of all analyzers of ours.
+        is_local: whether this is a local stack, where analyzers of others may be commands.
+        commands: those that this local stack was begun with; they are in force beside the ones of the policy.
+
+    Returns:
+        The policy in force, or the closed one with every fault that was found.
+    """
+    reading = _Reading(analyzers, commands, is_local=is_local)
+    policy = reading.policy(text)
+    if reading.faults:
+        return HostPolicy(state="refused", faults=tuple(reading.faults))
+    return HostPolicy(policy, "in_force")
+
+
+class _Reading(PolicyAnalyzers):
+    """Reads one policy."""
+
+    def __init__(self, analyzers: Collection[str], commands: Sequence[RegisteredAnalyzer], *, is_local: bool) -> None:
+        super().__init__(commands, is_local=is_local)
+        self._families = _by_name(analyzers)
+        self._outside = _by_name(each.id for each in commands) | {name: name for name in OUTSIDE_FAMILIES}
+
+    def policy(self, text: str) -> Policy:
+        fields = self.fields(self._json(text), "", _POLICY_FIELDS)
+        read: dict[str, Any] = {
+            name: reader(self, fields[name], name) for name, reader in _POLICY_FIELDS.items() if name in fields
+        }
+        return Policy(**{"analyzers": self.commands, **read})
+
+    def registered(self, value: object, place: str) -> tuple[RegisteredAnalyzer, ...]:
+        """Read before all that may name one of them."""
+        found = self.analyzers(value, place)
+        self._outside |= _by_name(each.id for each in found)
+        return found
+
+    def _json(self, text: str) -> object:
+        data = text.encode("utf-8", "surrogatepass")
+        if len(data) > MAX_POLICY_BYTES:
+            self.refuse("", f"a policy holds at most {MAX_POLICY_BYTES} bytes")
+            return {}
+        try:
+            return parse_strict(data, max_depth=_MAX_DEPTH)
+        except StrictJsonError as error:
+            self.refuse(error.path, error.reason)
+            return {}
+
+    def telemetry(self, value: object, place: str) -> TelemetryMode:
+        return self.one_of(value, place, TELEMETRY_MODES)
+
+    def _family(self, value: object, place: str, *, outside: bool) -> str:
+        """The family of an analyzer that is named by it or by its id."""
+        name = value if isinstance(value, str) else ""
+        known = self._families | self._outside if outside else self._families
+        if name not in known:
+            is_outside = name in self._outside
+            self.refuse(place, "what it finds is never applied without a person" if is_outside else _UNKNOWN)
+        return known.get(name, "")
+
+    def grants(self, value: object, place: str) -> tuple[Grant, ...]:
+        return tuple(self._grant(item, at) for item, at in self.items(value, place))
+
+    def _grant(self, value: object, place: str) -> Grant:
+        fields = self.fields(value, place, _GRANT_FIELDS)
+        if not self.has_all(value, place, _GRANT_FIELDS):
+            return _NOTHING
+        return Grant(
+            self._family(fields["analyzer"], within(place, "analyzer"), outside=False),
+            self._targets(fields["targets"], within(place, "targets")),
+            self.severity(fields["max_severity"], within(place, "max_severity")),
+        )
+
+    def _targets(self, value: object, place: str) -> tuple[TargetClass, ...]:
+        if value == []:
+            self.refuse(place, f"at least one of {', '.join(TARGET_CLASSES)} is needed")
+        return tuple(self.one_of(item, at, TARGET_CLASSES) for item, at in self.items(value, place))
+
+    def deny(self, value: object, place: str) -> tuple[str, ...]:
+        denied = {self._family(item, at, outside=True) for item, at in self.items(value, place)}
+        return tuple(sorted(denied))
+
+    def floors(self, value: object, place: str) -> Mapping[str, Severity]:
+        """Floors by family; where one analyzer is named twice, the higher one holds."""
+        if not isinstance(value, dict):
+            self.refuse(place, "a JSON object is needed")
+            return {}
+        found: dict[str, Severity] = {}
+        for name, floor in value.items():
+            at = within(place, name)
+            family, severity = self._family(name, at, outside=True), self.severity(floor, at)
+            found[family] = max(found.get(family, "info"), severity, key=severity_rank)
+        return found
+
+    def review(self, value: object, place: str) -> Review:
+        fields = self.fields(value, place, ("start_workflow_at",))
+        at = fields.get("start_workflow_at")
+        is_given = "start_workflow_at" in fields
+        return Review(self.severity(at, within(place, "start_workflow_at")) if is_given else None)
+
+
+_GRANT_FIELDS = ("analyzer", "targets", "max_severity")
+_NOTHING = Grant("", (), "info")
+_POLICY_FIELDS: Mapping[str, Callable[[_Reading, object, str], object]] = {
+    "analyzers": _Reading.registered,
+    "auto_apply_enabled": _Reading.switch,
+    "auto_apply": _Reading.grants,
+    "deny": _Reading.deny,
+    "severity_floors": _Reading.floors,
+    "telemetry": _Reading.telemetry,
+    "review": _Reading.review,
+}
+
+
+def _by_name(ids: Iterable[str]) -> dict[str, str]:
+    """Families by id and by family."""
+    return {name: family_of(each) for each in ids for name in (each, family_of(each))}
