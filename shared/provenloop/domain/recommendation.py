@@ -17,6 +17,7 @@ from provenloop.domain.audit import ChainHead
 from provenloop.domain.canonical import canonical_json
 from provenloop.domain.lifecycle import Status
 from provenloop.domain.proposal import Proposal, Text, TextRef
+from provenloop.domain.remark import Remark
 
 Severity = Literal["info", "low", "medium", "high"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -65,6 +66,7 @@ class Draft:
 
     ``parts`` identify the finding inside its analyzer and namespace; they are hashed before they are stored.
     ``count`` is the number that grows with the evidence (errors, values ...), evidence the newest 64 addresses of it.
+    ``remark`` holds the words of somebody outside, where it is not stored yet.
     """
 
     parts: tuple[str, ...]
@@ -77,6 +79,7 @@ class Draft:
     count: int
     confidence: float
     metric: Metric | None = None
+    remark: Remark | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,28 @@ class Remark:
     guidance: str = ""
     rev: int = 1
 
+    def text(self, name: str) -> str:
+        """What it said: ``target``, ``summary`` or ``guidance``; empty for anything else."""
+        return {"target": self.target, "summary": self.summary, "guidance": self.guidance}.get(name, "")
+
     @property
     def is_erased(self) -> bool:
         """Whether what it said was forgotten."""
         return not self.target
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """How far in the log one outside analyzer has looked: up to number ``seq``.
+
+    ``version`` is the analyzer's id at that time. ``askers`` are principals whose passes left it to a later one to look.
+    """
+
+    family: str
+    version: str = ""
+    seq: int = 0
+    askers: tuple[str, ...] = ()
+    rev: int = 0
 
 
 def remark_name(at: int, digest: str) -> str:

@@ -20,6 +20,9 @@ class AuditReader(Protocol):
     def notes(self, memory: MemoryId, subject: str) -> Mapping[int, Note]:
         """The notes of a subject by entry number."""
 
+    def notes_at(self, memory: MemoryId, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], Note]:
+        """The notes of some entries, by subject and number; an entry without one is left out."""
+
     def all_notes(self, memory: MemoryId) -> Iterator[Note]:
         """Every note by subject and number, all pages; for forgetting only."""
 

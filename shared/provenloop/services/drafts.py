@@ -5,9 +5,9 @@ Identity, origin and flags are stamped here; an analyzer cannot claim them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from provenloop.analyzers.contract import Analyzer, Parameters
 from provenloop.domain.errors import AnalyzerError
 from provenloop.domain.names import MemoryId
 from provenloop.domain.proposal import digest_of, require_sound_proposal
@@ -20,6 +20,7 @@ from provenloop.domain.recommendation import (
     recommendation_id,
     severity_rank,
 )
+from provenloop.services.pass_settings import Setting
 
 #: How much the evidence has to grow before a finding that waits speaks early.
 TENFOLD = 10
@@ -36,11 +37,9 @@ def require_sound(draft: Draft) -> None:
     require_sound_proposal(draft.proposal)
 
 
-def stamp(
-    analyzer: Analyzer, key: FindingKey, draft: Draft, parameters: Parameters, *, memory: MemoryId, now: int
-) -> Recommendation:
+def stamp(setting: Setting, key: FindingKey, draft: Draft, *, memory: MemoryId, now: int) -> Recommendation:
     """The recommendation a draft becomes: identity, origin and flags come from here, never from the analyzer."""
-    manifest = analyzer.manifest
+    manifest = setting.analyzer.manifest
     return Recommendation(
         id=recommendation_id(f"{memory.tenant}/{memory.name}", key.dedup_key, key.occurrences),
         dedup_key=key.dedup_key,
@@ -48,8 +47,8 @@ def stamp(
         group=key.group,
         occurrence=key.occurrences,
         analyzer=manifest.id,
-        parameters=dict(parameters),
-        origin=manifest.trust,
+        parameters=dict(setting.parameters),
+        origin=setting.origin,
         namespace=draft.namespace,
         target=draft.target,
         summary=draft.summary,
@@ -64,7 +63,7 @@ def stamp(
         created_at=now,
         updated_at=now,
         expires_at=expiry_of(now),
-        creators=(f"engine:{manifest.id}",),
+        creators=(f"engine:{manifest.id}", *setting.co_creators),
         metric=draft.metric,
         count_at_revision=draft.count,
         earlier=key.last_id,
@@ -76,14 +75,14 @@ def says_something_new(rec: Recommendation, draft: Draft) -> bool:
     return draft.severity != rec.severity or draft.count >= 2 * rec.count_at_revision
 
 
-def has_moved(rec: Recommendation, draft: Draft) -> bool:
-    """Whether there is other evidence than what is stored."""
-    return (rec.evidence, rec.count, rec.summary, rec.metric) != (
+def has_moved(rec: Recommendation, draft: Draft, co_creators: Sequence[str] = ()) -> bool:
+    """Whether there is other evidence than what is stored, or somebody else let it be found once more."""
+    return not set(co_creators) <= set(rec.creators) or (rec.evidence, rec.count, rec.summary, rec.metric) != (
         draft.evidence, draft.count, draft.summary, draft.metric
     )  # fmt: skip
 
 
-def refreshed(rec: Recommendation, draft: Draft, now: int) -> Recommendation:
+def refreshed(rec: Recommendation, draft: Draft, now: int, co_creators: Sequence[str] = ()) -> Recommendation:
     """The recommendation with the figures as of now, those of advice included; proposal and severity stay."""
     return replace(
         rec,
@@ -94,6 +93,7 @@ def refreshed(rec: Recommendation, draft: Draft, now: int) -> Recommendation:
         summary=draft.summary,
         target=draft.target,
         metric=draft.metric,
+        creators=tuple(dict.fromkeys((*rec.creators, *co_creators))),
         updated_at=now,
         expires_at=max(rec.expires_at, expiry_of(now)),
     )

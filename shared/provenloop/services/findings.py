@@ -28,6 +28,7 @@ from provenloop.domain.recommendation import (
     expiry_of,
 )
 from provenloop.domain.records import Due
+from provenloop.domain.remark import is_remark
 from provenloop.services.decision import effects_of
 from provenloop.services.drafts import has_moved, is_quiet, refreshed, require_sound, says_something_new, stamp
 from provenloop.services.lease import LeaseLostError, is_lost
@@ -55,7 +56,8 @@ class Findings:
         folds: gives the pass's head as it is now; every write requires its revision.
         watches: by recommendation, with everything counted so far.
 
-    ``waiting`` are those settled about which the host policy has something to say.
+    ``settled`` are the recommendations that a draft was found for, by id; ``waiting`` those of them about which the host
+    policy has something to say.
     """
 
     store: Store
@@ -65,6 +67,7 @@ class Findings:
     folds: Callable[[], PassHead]
     watches: Mapping[str, Watch] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
+    settled: dict[str, None] = field(default_factory=dict)
     waiting: dict[str, Setting] = field(default_factory=dict)
     _stored: set[str] = field(default_factory=set)
     _keys: dict[str, Sequence[FindingKey]] = field(default_factory=dict)
@@ -103,7 +106,7 @@ class Findings:
             self._settle_draft(setting, key, draft, opened.get(key.open_id or ""))
         for dedup_key, key in keys.items():
             rec = opened.get(key.open_id or "")
-            if rec is not None and dedup_key not in drafts:
+            if rec is not None and dedup_key not in drafts and not setting.sees_news:
                 self._close(rec, key, "resolved")
         self.counts["proposed"] += len(drafts)
         return examination
@@ -128,7 +131,8 @@ class Findings:
     def _settle_draft(self, setting: Setting, key: FindingKey, draft: Draft, rec: Recommendation | None) -> None:
         if rec is not None:
             self.counts["deduped"] += rec.id not in self._stored
-            self._refresh(rec, draft)
+            self.settled[rec.id] = None
+            self._refresh(setting, rec, draft)
             if setting.grants or rec.held_back is not None:
                 self.waiting[rec.id] = setting
         elif setting.is_below_floor(draft.severity) or is_quiet(key, draft, self.now):
@@ -138,7 +142,7 @@ class Findings:
             self.counts["stored"] += 1
 
     def _propose(self, setting: Setting, key: FindingKey, draft: Draft) -> None:
-        rec = stamp(setting.analyzer, key, draft, setting.parameters, memory=self.memory, now=self.now)
+        rec = stamp(setting, key, draft, memory=self.memory, now=self.now)
         entry = next_entry(
             rec.chain,
             subject=rec.id,
@@ -156,27 +160,29 @@ class Findings:
                 Put(opened) if key.rev == 0 else Replace(opened, expected=key.rev),
                 *audited(entry),
                 Put(Due(rec.expires_at, DUE_EXPIRY, rec.id)),
+                *([Put(replace(draft.remark, recommendation=rec.id))] if draft.remark is not None else []),
             ]
         )
         self._stored.add(rec.id)
+        self.settled[rec.id] = None
         if setting.grants:
             self.waiting[rec.id] = setting
 
-    def _refresh(self, rec: Recommendation, draft: Draft) -> None:
+    def _refresh(self, setting: Setting, rec: Recommendation, draft: Draft) -> None:
         """Bring an open recommendation up to date; frozen once approved, until its proposal would differ."""
         differs = shape_of(draft.proposal) != shape_of(rec.proposal) or not self._is_told(rec, draft)
         if rec.status == "approved" and differs:
-            self._revise(rec, draft, "pending", "changed")
+            self._revise(setting, rec, draft, "changed")
         elif rec.status == "pending" and (differs or says_something_new(rec, draft)):
-            self._revise(rec, draft, "pending", "revised")
-        elif rec.status == "pending" and has_moved(rec, draft):
-            self._write([Replace(replace(refreshed(rec, draft, self.now), rev=rec.rev + 1), expected=rec.rev),
-                         *self._new_expiry(rec)])  # fmt: skip
+            self._revise(setting, rec, draft, "revised")
+        elif rec.status == "pending" and has_moved(rec, draft, setting.co_creators):
+            moved = refreshed(rec, draft, self.now, setting.co_creators)
+            self._write([Replace(replace(moved, rev=rec.rev + 1), expected=rec.rev), *self._new_expiry(rec)])
             self.counts["refreshed"] += 1
 
     def _is_told(self, rec: Recommendation, draft: Draft) -> bool:
         """Whether the texts of a proposal are still there: a call it quotes may be forgotten, or have expired."""
-        quoted = {ref.grain for ref in refs_of(rec.proposal)}
+        quoted = {ref.grain for ref in refs_of(rec.proposal) if not is_remark(ref.grain)}
         if not quoted or set(rec.evidence) <= set(draft.evidence):
             return True
         found = self.store.grains(self.memory, quoted, self.now)
@@ -186,11 +192,12 @@ class Findings:
         expires_at = expiry_of(self.now)
         return [Put(Due(expires_at, DUE_EXPIRY, rec.id))] if expires_at > rec.expires_at else []
 
-    def _revise(self, rec: Recommendation, draft: Draft, status: Status, reason: str) -> None:
-        """A revision: the proposal as of now, and an audit entry that says so."""
+    def _revise(self, setting: Setting, rec: Recommendation, draft: Draft, reason: str) -> None:
+        """A revision: the proposal as of now, which waits for a decision, and an audit entry that says so."""
+        status: Status = "pending"
         require_step(rec.status, status, "engine")
         revised = replace(
-            refreshed(rec, draft, self.now),
+            refreshed(rec, draft, self.now, setting.co_creators),
             severity=draft.severity,
             proposal=draft.proposal,
             proposal_digest=digest_of(draft.proposal),
@@ -216,10 +223,21 @@ class Findings:
     def _expire(self, rec: Recommendation) -> None:
         if rec.status not in OPEN or rec.expires_at > self.now:
             return
+        self._close(rec, replace(self._key_of(rec), cooldown_until=self.now + ACKNOWLEDGED_MS), "aged")
+
+    def resolve(self, rec_id: str) -> None:
+        """Close a recommendation whose cause is gone, unless it was decided meanwhile; raises as :meth:`settle`."""
+        self._insist(rec_id, self._resolve)
+
+    def _resolve(self, rec: Recommendation) -> None:
+        if rec.status in OPEN:
+            self._close(rec, self._key_of(rec), "resolved")
+
+    def _key_of(self, rec: Recommendation) -> FindingKey:
         key = self.store.finding_key(self.memory, rec.family, rec.group, rec.dedup_key)
         if key is None:
             raise IntegrityError("a recommendation's dedup key is missing")
-        self._close(rec, replace(key, cooldown_until=self.now + ACKNOWLEDGED_MS), "aged")
+        return key
 
     def wake(self, rec_id: str) -> None:
         """Let a snoozed recommendation wait again, once its time has come; raises as :meth:`settle`."""

@@ -24,7 +24,8 @@ class Setting:
     policy lets it have applied by itself.
 
     ``version`` names all of it: where it differs from the one a memory was analyzed with, every group has to be looked
-    at anew, and what waits is held against the policy once more.
+    at anew, and what waits is held against the policy once more. ``origin`` says where findings come from,
+    ``co_creators`` who let them be made. What ``sees_news`` only does not take back what it does not find again.
     """
 
     analyzer: Analyzer
@@ -34,6 +35,9 @@ class Setting:
     skip_reason: str | None
     version: str
     grants: tuple[Grant, ...] = ()
+    origin: str = "builtin"
+    co_creators: tuple[str, ...] = ()
+    sees_news: bool = False
 
     @property
     def family(self) -> str:
@@ -59,10 +63,11 @@ def settings_of(
         policy: the host's; it can take the capability ``telemetry`` away.
     """
     held = capabilities - {"telemetry"} if policy.telemetry == "off" else capabilities
-    return tuple(_setting(analyzer, config, held, policy) for analyzer in analyzers)
+    return tuple(setting_of(analyzer, config, held, policy) for analyzer in analyzers)
 
 
-def _setting(analyzer: Analyzer, config: MemoryConfig, capabilities: frozenset[str], policy: Policy) -> Setting:
+def setting_of(analyzer: Analyzer, config: MemoryConfig, capabilities: frozenset[str], policy: Policy) -> Setting:
+    """The setting of one analyzer."""
     manifest, family = analyzer.manifest, family_of(analyzer.manifest.id)
     own = config.analyzers.get(family, AnalyzerConfig())
     setting = Setting(

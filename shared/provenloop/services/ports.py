@@ -43,6 +43,7 @@ from provenloop.domain.records import (
     TokenId,
     Undo,
 )
+from provenloop.domain.remark import Looked, Remark
 from provenloop.domain.rollup import Rollup
 from provenloop.domain.waiting import Callback, Wait
 from provenloop.lessons.card import Card, CardEvidence, LessonPlace, Rule
@@ -58,6 +59,7 @@ from provenloop.services.lesson_port import LessonReader
 from provenloop.services.loop_port import GrainReader, LoopReader
 from provenloop.services.near_port import NearReader
 from provenloop.services.recipe_ports import RecipeReader
+from provenloop.services.remark_port import RemarkReader
 from provenloop.services.review_port import WaitReader
 from provenloop.services.session_port import SessionReader
 
@@ -66,7 +68,7 @@ Entity = (
     | Watch | MemoryConfig | Due | Undo | Run | Replay | AuditEntry | ChainEnd | Note | Token | MemoryRecord | Label
     | AgedGrain | AgedCount | NearPosting | NearText | TermRow | TermSegment | RecallRow | BusEvent | TokenId
     | LedgerRow | Distillation | EnvelopeText
-    | Job | Wait | Callback | Regression | Card | CardEvidence | Rule | LessonPlace
+    | Job | Wait | Callback | Regression | Remark | Looked | Card | CardEvidence | Rule | LessonPlace
     | Recipe | RecipeVersion | HitFeedback | VectorHead | VectorRow | VectorItem | Embedded
     | Session | SessionRules | SessionPass | SessionBreach | CardPass
 )  # fmt: skip
@@ -229,6 +231,7 @@ class Store(
     LedgerReader,
     DistillationReader,
     RecipeReader,
+    RemarkReader,
     SessionReader,
     WholeMemory,
     Protocol,

@@ -114,7 +114,7 @@ def acknowledge(
         As :func:`reject`.
 
     Raises:
-        As :func:`reject`; InvalidInputError also where there is a change to apply.
+        As :func:`reject`; SelfApprovalError; InvalidInputError also where there is a change to apply.
     """
     call.require("review")
     reason = require_because(because)
@@ -122,6 +122,7 @@ def acknowledge(
     def build() -> Decision:
         rec = find_recommendation(store, call, prefix)
         require_step(rec.status, "acknowledged", "reviewer")
+        require_other_author(call, rec)
         if rec.proposal.is_applicable:
             raise InvalidInputError("only advice is acknowledged: approve or reject a change", field="id")
         require_seen(rec, proposal_digest)

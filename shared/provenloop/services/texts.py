@@ -8,8 +8,9 @@ from typing import Any
 from provenloop.domain.grain import text_of
 from provenloop.domain.names import MemoryId
 from provenloop.domain.proposal import FORGOTTEN_TEXT, TextRef
+from provenloop.domain.remark import Remark, is_remark
 from provenloop.domain.visible import visible
-from provenloop.services.loop_port import GrainReader
+from provenloop.services.ports import Store
 
 TEMPLATES: Mapping[str, str] = {
     "tool_failure.cluster": "{tool} failed {errors} of {calls} calls ({percent} %) with: {signature}",
@@ -28,19 +29,26 @@ TEMPLATES: Mapping[str, str] = {
     "retention.overdue": (
         "{named} grains of {namespace} are older than {max_age_days} days, the oldest from {oldest}; {rest} more follow"
     ),
+    "outside.finding": "{text}",
     "outcome.regression": "{recommendation} did not hold for {horizon_days} days: {metric} {current}, was {baseline}",
 }
 
 
 class Texts:
-    """Resolves references after one batch read of all the grains they name."""
+    """Resolves references after one batch read of all the grains they name, and one of the remarks."""
 
-    def __init__(self, reader: GrainReader, memory: MemoryId, refs: Iterable[TextRef], now: int) -> None:
+    def __init__(self, store: Store, memory: MemoryId, refs: Iterable[TextRef], now: int) -> None:
         wanted = dict.fromkeys(ref.grain for ref in refs)
-        self._grains = reader.grains(memory, wanted, now) if wanted else {}
+        names = [name for name in wanted if is_remark(name)]
+        grains = [name for name in wanted if not is_remark(name)]
+        self._grains = store.grains(memory, grains, now) if grains else {}
+        self._remarks: Mapping[str, Remark] = store.remarks(memory, names) if names else {}
 
     def resolve(self, ref: TextRef) -> str:
         """The text a reference stands for, with whatever is hidden in it made visible."""
+        if is_remark(ref.grain):
+            remark = self._remarks.get(ref.grain)
+            return (remark.text(ref.field) if remark is not None else "") or FORGOTTEN_TEXT
         grain = self._grains.get(ref.grain)
         text: str = visible(text_of(grain, ref.field)) if grain is not None else ""
         return text or FORGOTTEN_TEXT

@@ -33,6 +33,12 @@ class AuditRows:
         rows = table.query(partition(memory, "NOTE"), Row.sk.startswith(keys.chain_of(subject)))
         return {note.n: note for note in entities(rows, Note)}
 
+    def notes_at(self, memory: MemoryId, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], Note]:
+        """See ``AuditReader``."""
+        pk = partition(memory, "NOTE")
+        rows = table.get_many((Key(pk, keys.chain(subject, n)) for subject, n in places), self._pause)
+        return {(note.subject, note.n): note for note in entities(rows, Note)}
+
     def all_notes(self, memory: MemoryId) -> Iterator[Note]:
         """See ``AuditReader``."""
         return entities(table.query(partition(memory, "NOTE")), Note)

@@ -71,6 +71,7 @@ from provenloop.domain.records import (
     TokenId,
     Undo,
 )
+from provenloop.domain.remark import Looked, Remark
 from provenloop.domain.rollup import AskDay, AssemblyDay, ReadDays, SignatureDay, ToolDay
 from provenloop.domain.waiting import Callback, Wait
 from provenloop.lessons.card import Card, CardEvidence, LessonPlace, Rule
@@ -130,6 +131,8 @@ FORMS: tuple[Form, ...] = (
     Form("checkpoint", Checkpoint, lambda row: keys.checkpoint(row.recommendation, row.horizon_ms), "LOOP", "rev"),
     Form("watch", Watch, lambda row: keys.watch(row.subject_key, row.recommendation), "LOOP", "rev"),
     Form("regression", Regression, lambda row: keys.regression(row.recommendation), "LOOP"),
+    Form("remark", Remark, lambda row: keys.remark(row.name), "LOOP", "rev"),
+    Form("looked", Looked, lambda row: keys.looked(row.family), "LOOP", "rev"),
     Form("wait", Wait, lambda row: keys.wait(row.recommendation, row.execution), "LOOP", "rev", ttl_of_wait),
     Form("callback", Callback, lambda row: keys.callback(row.id, row.execution), "OUTBOX", None, among_callbacks),
     Form("undo", Undo, lambda row: keys.undo(row.recommendation), "LOOP"),

@@ -34,6 +34,8 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | all checkpoints | query | M#LOOP | begins_with ``CHK#`` |
 | what did not hold; one of it | query; get | M#LOOP | begins_with ``REGR#``; ``REGR#<id>`` |
 | all counting watches | query | M#LOOP | begins_with ``WATCH#`` |
+| what somebody outside said; the newest of it | batch get; query, backwards | M#LOOP | ``REMARK#<name>``; begins_with |
+| how far has an outside analyzer looked? | get | M#LOOP | ``LOOKED#<family>`` |
 | inverse of an apply; outcome of a pass | get | M#LOOP | ``UNDO#<id>``; ``RUN#<id>`` |
 | the audit chain of a subject; all chains | query | M#AUDIT | begins_with ``<subject>#``; all |
 | the reasons of a subject | query | M#NOTE | begins_with ``<subject>#`` |
@@ -91,6 +93,7 @@ RECOMMENDATION_PREFIX = "REC#"
 WATCH_PREFIX = "WATCH#"
 CHECKPOINT_PREFIX = "CHK#"
 REGRESSION_PREFIX = "REGR#"
+REMARK_PREFIX = "REMARK#"
 CHAIN_END_PREFIX = "END#"
 CARD_PREFIX = "CARD#"
 RULE_PREFIX = "RULES#"
@@ -332,6 +335,16 @@ def watch(subject_key: str, rec_id: str) -> str:
 def regression(rec_id: str) -> str:
     """Sort key of the record that a recommendation did not hold."""
     return f"{REGRESSION_PREFIX}{rec_id}"
+
+
+def remark(name: str) -> str:
+    """Sort key of what somebody outside said; names sort by time."""
+    return f"{REMARK_PREFIX}{name}"
+
+
+def looked(family: str) -> str:
+    """Sort key of how far an outside analyzer has looked."""
+    return f"LOOKED#{family}"
 
 
 def wait(rec_id: str, execution: str) -> str:

@@ -21,6 +21,7 @@ from provenloop.adapters.dynamodb.outcome_rows import OutcomeRows
 from provenloop.adapters.dynamodb.reading import as_entity, entities, some_entities
 from provenloop.adapters.dynamodb.recall_rows import ROLLUPS, RecallRows, rollup_sort
 from provenloop.adapters.dynamodb.recipe_rows import RecipeRows
+from provenloop.adapters.dynamodb.remark_rows import RemarkRows
 from provenloop.adapters.dynamodb.rows import Row, is_expired
 from provenloop.adapters.dynamodb.session_rows import SessionRows
 from provenloop.adapters.dynamodb.wait_rows import WaitRows
@@ -52,6 +53,7 @@ class DynamoStore(
     OutcomeRows,
     RecallRows,
     RecipeRows,
+    RemarkRows,
     SessionRows,
     WaitRows,
     WholeMemories,

@@ -1,0 +1,112 @@
+"""What a model is shown of a memory in one pass: this pass's findings in short, the grains they cite, what is new, and
+what people decided about earlier findings of models.
+
+Forgotten words are in none of it. Nothing here is sent as it stands: it is quoted, cut and labelled first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from provenloop.domain.canonical import canonical_json
+from provenloop.domain.grain import Grain, text_of
+from provenloop.domain.outside import plain_text
+from provenloop.domain.recommendation import Recommendation
+from provenloop.domain.visible import visible
+from provenloop.reflection.bundle import (
+    MAX_BRIEFS,
+    MAX_EVIDENCE,
+    MAX_TASTE,
+    TEXT_CHARS,
+    Brief,
+    Bundle,
+    Decided,
+    Evidence,
+)
+from provenloop.services.news import Log, News
+from provenloop.services.outside_findings import Said
+from provenloop.services.texts import Texts, refs_within, render
+
+#: Kinds of grains that models read; calls only where a finding cites them.
+SHOWN_KINDS = frozenset({"fact", "observation", "skill", "goal", "event"})
+_ORDER = ("fact", "observation", "goal", "skill", "event")
+_APPROVED = frozenset({"approved", "applied", "acknowledged"})
+_SHELVES: Mapping[str, tuple[str, str]] = {
+    "tool_call": ("lessons", "tool"), "skill": ("skills", "name"), "goal": ("goals", "name"),
+}  # fmt: skip
+
+
+def gather(log: Log, news: News, settled: Sequence[str], said: Said) -> Bundle:
+    """The bundle of one pass.
+
+    Args:
+        settled: ids of the recommendations that this pass found cause for.
+        said: what models said before.
+    """
+    found = log.store.recommendations(log.memory, settled[:MAX_BRIEFS]) if settled else {}
+    recommendations = [found[each] for each in settled[:MAX_BRIEFS] if each in found]
+    cited = islice(dict.fromkeys(address for rec in recommendations for address in rec.evidence), MAX_EVIDENCE)
+    approved, rejected = _decided(log, said)
+    return Bundle(tuple(_briefs(log, recommendations)), _evidence(log.live(cited), news), approved, rejected)
+
+
+def _briefs(log: Log, recommendations: Sequence[Recommendation]) -> Iterator[Brief]:
+    texts = Texts(log.store, log.memory, refs_within([[rec.target.parts, rec.summary.args] for rec in recommendations]),
+                  log.now)  # fmt: skip
+    for rec in recommendations:
+        target = "/".join(map(str, texts.joined(rec.target.parts)))
+        summary = render(rec.summary.template, texts.joined(rec.summary.args))
+        yield Brief(rec.analyzer, plain_text(summary, TEXT_CHARS), f"{rec.target.scheme}:{target}", rec.severity)
+
+
+def _evidence(cited: Sequence[Grain], news: News) -> tuple[Evidence, ...]:
+    """What findings cite first, then what is new by kind, of each the newest first; none without a text."""
+    new = sorted(reversed(news.grains), key=lambda grain: _ORDER.index(grain.kind))
+    each_once = {grain.address: grain for grain in (*cited, *new)}
+    shown = ((grain, evidence_text(grain)) for grain in each_once.values())
+    told = islice(((grain, text) for grain, text in shown if text), MAX_EVIDENCE)
+    return tuple(
+        Evidence(f"e{n}", grain.address, grain.kind, target_of(grain), text) for n, (grain, text) in enumerate(told, 1)
+    )
+
+
+def evidence_text(grain: Grain) -> str:
+    """What a grain says, in at most 400 characters; empty where it says nothing any more."""
+    if not grain.body:
+        return ""
+    if grain.kind == "fact":
+        text = " ".join(text_of(grain, name) for name in ("subject", "relation", "object"))
+    elif grain.kind == "observation":
+        text = text_of(grain, "text")
+    else:
+        text = canonical_json(visible(grain.body))
+    return plain_text(text, TEXT_CHARS)
+
+
+def target_of(grain: Grain) -> str:
+    """How a finding about a grain names its target."""
+    if grain.kind == "fact":
+        return f"entity:{grain.namespace}/{text_of(grain, 'subject')}"
+    shelf = _SHELVES.get(grain.kind)
+    return f"entity:{shelf[0]}/{text_of(grain, shelf[1])}" if shelf is not None else f"grain:{grain.address}"
+
+
+def _decided(log: Log, said: Said) -> tuple[tuple[Decided, ...], tuple[Decided, ...]]:
+    """The last decisions about what models found, newest first, with their reasons."""
+    pairs = [(remark, rec) for remark in said.remarks if (rec := said.recommendation(remark)) and not remark.is_erased]
+    pairs.sort(key=lambda pair: -pair[1].updated_at)
+    approved = [pair for pair in pairs if pair[1].status in _APPROVED][:MAX_TASTE]
+    rejected = [pair for pair in pairs if pair[1].status == "rejected"][:MAX_TASTE]
+    reasons = _reasons(log, (rec for _, rec in (*approved, *rejected)))
+    told = [
+        tuple(Decided(remark.summary, plain_text(reasons.get(rec.id, ""), TEXT_CHARS)) for remark, rec in some)
+        for some in (approved, rejected)
+    ]
+    return told[0], told[1]
+
+
+def _reasons(log: Log, recommendations: Iterable[Recommendation]) -> Mapping[str, str]:
+    """The last reason that was given for each."""
+    notes = log.store.notes_at(log.memory, [(rec.id, rec.chain.n) for rec in recommendations])
+    return {subject: note.because for (subject, _), note in notes.items()}

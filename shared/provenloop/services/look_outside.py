@@ -1,0 +1,221 @@
+"""Asking those outside, in a pass, once all that is found by programs of ours is stored: external analyzers, and models.
+
+Nothing of it fails a pass or changes what was stored. How far one has looked is written before it is asked, so a pass
+that dies while it waits asks nobody twice; what may succeed later is left to a later pass, and said so.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from provenloop.analyzers.contract import Manifest
+from provenloop.analyzers.model_findings import LLM, limits_from
+from provenloop.domain.errors import AnalyzerError, LoopError
+from provenloop.domain.memory_config import MemoryConfig
+from provenloop.domain.outside import OutsideFinding
+from provenloop.domain.policy import Policy
+from provenloop.domain.recommendation import family_of
+from provenloop.domain.records import Due
+from provenloop.domain.registered import RegisteredAnalyzer
+from provenloop.domain.remark import Looked
+from provenloop.services.ask_analyzer import ask_analyzer
+from provenloop.services.call import Call
+from provenloop.services.examine import Examining
+from provenloop.services.external_port import ExternalAnalyzers
+from provenloop.services.gather_evidence import SHOWN_KINDS, gather
+from provenloop.services.keep_ledger import count_rows, new_call_id
+from provenloop.services.lease import LeaseLostError
+from provenloop.services.news import Log, News
+from provenloop.services.outside_findings import OutsideAnalyzer, OutsideFindings, said_before
+from provenloop.services.outside_port import Outside
+from provenloop.services.pass_settings import CAPABILITIES, Setting, setting_of
+from provenloop.services.pass_writes import PassWrites
+from provenloop.services.ports import Put, Replace, Write
+from provenloop.services.reflect import Reflected, reflect
+from provenloop.services.reflect_port import ReflectionModels
+
+DUE_OUTSIDE = "outside"
+#: What is left of the pass has to be at least so long before a model, or an external analyzer, is asked.
+MODEL_NEEDS_MS = 30_000
+ANALYZER_NEEDS_MS = 12_000
+#: When what failed and may succeed later is tried again.
+AGAIN_MS = 3_600_000
+_MOVED = frozenset({"supersede", "point", "merge", "remove", "forget", "change"})
+ENGINE_PREFIX = "engine:"
+#: Failures of an external analyzer that a later pass may not meet.
+MAY_PASS = frozenset({"timeout", "unreachable", "failed", "time"})
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class Turn:
+    """The turn of one outside analyzer: how it is set, how far it has looked as stored, and how far it had."""
+
+    setting: Setting
+    looked: Looked
+    began_at: int
+
+    @property
+    def analyzer(self) -> str:
+        """Its id."""
+        return self.setting.analyzer.manifest.id
+
+
+@dataclass
+class LookOutside:
+    """The asking of one pass. ``ran`` are the ids of those that were asked or had nothing to look at, ``told`` what the
+    outcome of the pass says of models.
+    """
+
+    call: Call
+    policy: Policy
+    config: MemoryConfig
+    outside: Outside
+    log: Log
+    findings: OutsideFindings
+    examining: Examining
+    writes: PassWrites
+    run_id: str
+    is_full: bool
+    ran: list[str] = field(default_factory=list)
+    told: dict[str, Any] = field(default_factory=dict)
+
+    def look(self) -> None:
+        """Ask everybody there is to ask.
+
+        Raises:
+            LeaseLostError: another pass took over.
+        """
+        settled = tuple(self.findings.findings.settled)
+        analyzers, models = self.outside.analyzers, self.outside.models
+        for registered in self.policy.analyzers if analyzers is not None else ():
+            self._softly(registered.id, partial(self._ask_analyzer, registered, analyzers))
+        if models is not None:
+            self._softly(LLM.id, partial(self._ask_models, models, settled))
+
+    def _softly(self, analyzer: str, ask: Callable[[], None]) -> None:
+        try:
+            ask()
+        except LeaseLostError:
+            raise
+        except LoopError as error:
+            self.examining.report(analyzer, error)
+        except Exception:
+            _log.exception("an outside analyzer failed", extra={"analyzer": analyzer})
+            self.examining.skip(analyzer, AnalyzerError.code)
+
+    def _ask_analyzer(self, registered: RegisteredAnalyzer, analyzers: ExternalAnalyzers) -> None:
+        turn = self._turn(manifest_of(registered), f"command:{registered.id}")
+        if turn is None:
+            return
+        kinds = frozenset(registered.needs)
+        news = self.log.everything(kinds) if self.is_full else self.log.news(turn.looked.seq, kinds)
+        if not self._begins(turn, news, ANALYZER_NEEDS_MS):
+            return
+        asked = ask_analyzer(registered, analyzers, news.grains, now=self.log.now, left_ms=self.outside.left_ms)
+        if asked.skipped is not None:
+            self._leave(turn, asked.skipped, again=asked.skipped in MAY_PASS)
+        else:
+            turn.setting = replace(turn.setting, sees_news=not (self.is_full and asked.is_whole))
+            self._settle(turn, asked.findings)
+
+    def _ask_models(self, models: ReflectionModels, settled: Sequence[str]) -> None:
+        turn = self._turn(LLM, f"llm:{models.main.model}")
+        if turn is None:
+            return
+        news = self.log.news(0 if self.is_full else turn.looked.seq, SHOWN_KINDS, newest_only=True)
+        if not self._begins(turn, news, MODEL_NEEDS_MS):
+            return
+        bundle = gather(self.log, news, settled, said_before(self.log.store, self.log.memory, turn.setting.family))
+        limits = limits_from(turn.setting.parameters)
+        reflected = reflect(
+            bundle, models, limits, left_ms=self.outside.left_ms, row_id=new_call_id(self.call), now=self.log.now
+        )
+        count_rows(self.log.store, self.call, self.outside.tell_lost, reflected.rows)
+        self.told = {"model": _told(reflected)}
+        turn.setting = replace(turn.setting, origin=f"llm:{reflected.model or models.main.model}")
+        if reflected.retry:
+            self._leave(turn, reflected.stopped or "", again=True)
+        self._settle(turn, reflected.findings)
+
+    def _turn(self, manifest: Manifest, origin: str) -> Turn | None:
+        """The turn of one that may run in this memory; None, and the reason is told, for one that may not."""
+        setting = setting_of(OutsideAnalyzer(manifest), self.config, CAPABILITIES | {"model"}, self.policy)
+        if setting.skip_reason is not None:
+            self.examining.skip(manifest.id, setting.skip_reason)
+            return None
+        looked = self.log.store.looked(self.log.memory, setting.family) or Looked(setting.family)
+        if looked.version != manifest.id:
+            looked = replace(looked, version=manifest.id, seq=0)
+        askers = dict.fromkeys((*self._trigger(), *looked.askers))
+        setting = replace(setting, origin=origin, co_creators=tuple(askers), sees_news=True)
+        return Turn(setting, looked, looked.seq)
+
+    def _trigger(self) -> tuple[str, ...]:
+        """Whoever asked for this pass; nobody where the schedule did."""
+        principal = self.call.principal.id
+        return () if principal.startswith(ENGINE_PREFIX) else (principal,)
+
+    def _begins(self, turn: Turn, news: News, needs_ms: int) -> bool:
+        """Whether there is something to ask about, and time for it. How far was looked is written first."""
+        moved = [change.address for change in news.changes if change.op in _MOVED]
+        if moved:
+            said = said_before(self.log.store, self.log.memory, turn.setting.family)
+            self.findings.resolve_without_evidence(said, moved)
+        if news.more:
+            self.examining.planted[Due(self.log.now, DUE_OUTSIDE, turn.setting.family)] = None
+        if news.grains and self.outside.left_ms() < needs_ms:
+            self._note(turn, replace(turn.looked, askers=turn.setting.co_creators))
+            self.examining.planted[Due(self.log.now, DUE_OUTSIDE, turn.setting.family)] = None
+            self.examining.skip(turn.analyzer, "left to a later pass: too little time")
+            return False
+        self._note(turn, replace(turn.looked, seq=max(news.upto, turn.looked.seq), askers=()))
+        self.ran.append(turn.analyzer)
+        return bool(news.grains)
+
+    def _note(self, turn: Turn, looked: Looked) -> None:
+        """Store how far one has looked; raises LeaseLostError where another pass took over."""
+        if looked == turn.looked and looked.rev:
+            return
+        before, turn.looked = turn.looked, replace(looked, rev=looked.rev + 1)
+        write: Write = Replace(turn.looked, expected=before.rev) if before.rev else Put(turn.looked)
+        self.writes.make(lambda: [write])
+
+    def _settle(self, turn: Turn, found: Sequence[OutsideFinding]) -> None:
+        said = said_before(self.log.store, self.log.memory, turn.setting.family)
+        try:
+            self.findings.settle(turn.setting, found, said)
+        except LoopError as error:
+            self._leave(turn, error.code, again=True)
+
+    def _leave(self, turn: Turn, reason: str, *, again: bool) -> None:
+        """Say why one gave nothing; where that may pass, a later pass asks about the same once more."""
+        self.examining.skip(turn.analyzer, reason)
+        if again:
+            self._note(turn, replace(turn.looked, seq=turn.began_at, askers=turn.setting.co_creators))
+            self.examining.planted[Due(self.log.now + AGAIN_MS, DUE_OUTSIDE, turn.setting.family)] = None
+
+
+def manifest_of(registered: RegisteredAnalyzer) -> Manifest:
+    """What is told of an external analyzer before it is asked."""
+    return Manifest(
+        id=registered.id,
+        title=family_of(registered.id),
+        line="An external analyzer that the host registered.",
+        tier="T2",
+        trust="command",
+        default_on=True,
+        sources=(),
+        kinds=registered.needs,
+    )
+
+
+def _told(reflected: Reflected) -> dict[str, Any]:
+    """What the outcome of a pass says of models: counts, why they stopped, what they cost in nano-dollars."""
+    cost = sum(row.cost_nano_usd or 0 for row in reflected.rows)
+    return {"model": reflected.model, **reflected.counts, "stopped": reflected.stopped, "cost_nano_usd": cost}

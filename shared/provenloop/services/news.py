@@ -1,0 +1,77 @@
+"""What is new to somebody who looks at grains now and then: the live grains that commits have touched since.
+
+Reads what this pass has read already, and of older commits a bounded number; so looking follows new work, and one who
+has never looked comes through the whole log in several passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from provenloop.domain.commit import Change, LogEntry
+from provenloop.domain.grain import Grain
+from provenloop.domain.names import MemoryId
+from provenloop.services.ports import Store
+
+MAX_ENTRIES = 500
+#: Of ten pages for an analyzer that is sent two thousand at once.
+MAX_GRAINS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Live grains, oldest first, and everything else that changed, up to number ``upto`` of the log.
+
+    ``more`` says that there is more behind that number.
+    """
+
+    grains: tuple[Grain, ...]
+    changes: tuple[Change, ...]
+    upto: int
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The log as a pass has it in hand: ``entries`` are those behind ``analyzed``, up to ``folded``."""
+
+    store: Store
+    memory: MemoryId
+    now: int
+    entries: Sequence[LogEntry]
+    analyzed: int
+    folded: int
+
+    def news(self, after: int, kinds: Collection[str], *, newest_only: bool = False) -> News:
+        """What is new behind number ``after``, of some kinds of grains.
+
+        Args:
+            newest_only: look at the newest 500 commits instead of the next 500.
+        """
+        if newest_only:
+            after = max(after, self.folded - MAX_ENTRIES)
+        upto = self.folded if after >= self.analyzed else min(self.analyzed, after + MAX_ENTRIES)
+        older = self.store.log_entries(self.memory, after, upto) if after < self.analyzed else ()
+        if newest_only:
+            upto = self.folded
+        known = {entry.seq: entry for entry in (*older, *self.entries) if upto >= entry.seq}
+        changes = tuple(change for seq in sorted(known) for change in known[seq].changes if not change.is_telemetry)
+        wanted = (change.address for change in changes if change.kind in kinds and change.op != "forget")
+        grains = self.live(dict.fromkeys(islice(wanted, MAX_GRAINS)))
+        return News(grains, changes, upto, more=upto < self.folded)
+
+    def everything(self, kinds: Collection[str]) -> News:
+        """Every live grain of some kinds, in address order; at most 20,000."""
+        found = (grain for grain in self.store.all_grains(self.memory, "", self.now) if grain.kind in kinds)
+        live = tuple(islice((grain for grain in found if grain.is_live(self.now)), MAX_GRAINS))
+        changes = tuple(change for entry in self.entries for change in entry.changes if not change.is_telemetry)
+        return News(live, changes, self.folded)
+
+    def live(self, addresses: Iterable[str]) -> tuple[Grain, ...]:
+        """The live ones among some grains, oldest first."""
+        wanted = list(addresses)
+        found = self.store.grains(self.memory, wanted, self.now) if wanted else {}
+        live = (grain for grain in found.values() if grain.is_live(self.now))
+        return tuple(sorted(live, key=lambda grain: (grain.recorded_at, grain.place, grain.address)))
