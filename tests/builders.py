@@ -34,6 +34,7 @@ from provenloop.domain.recommendation import Recommendation
 from provenloop.services import apply_change, audit_trail, findings_read, ingest, memories, review, roll_back
 from provenloop.services.analyze_memory import run_pass
 from provenloop.services.call import Call
+from provenloop.services.outside_port import NOBODY, Outside
 from provenloop.services.pass_gate import PassOptions
 from provenloop.services.ports import Entity
 from tests.faults import Snapshot, take_snapshot, unobserved
@@ -176,6 +177,7 @@ class Desk:
     memory: MemoryId = MEMORY
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     policy: Policy = CLOSED
+    outside: Outside = NOBODY
 
     def open(self) -> Desk:
         """Make the memory."""
@@ -197,11 +199,18 @@ class Desk:
         """Send events, and tell what became of each."""
         return [answer["status"] for answer in self.record(*events, key=key)["events"]]
 
-    def run(self, *, at: int | None = None, **options: Any) -> dict[str, Any]:
-        """Run a pass, at ``at`` if given, under the desk's policy."""
+    def run(self, *, at: int | None = None, by: Principal | None = None, **options: Any) -> dict[str, Any]:
+        """Run a pass, at ``at`` if given, under the desk's policy and with whom it may ask."""
         self.now = self.now if at is None else at
-        call = self.call()
-        return run_pass(self.store, call, PassOptions(**options), run_id=f"run-{call.request_id}", policy=self.policy)
+        call = self.call(by=by)
+        return run_pass(
+            self.store,
+            call,
+            PassOptions(**options),
+            run_id=f"run-{call.request_id}",
+            policy=self.policy,
+            outside=self.outside,
+        )
 
     def queue(self, status: str = "pending", **filters: Any) -> list[dict[str, Any]]:
         """The review queue's first page of one status, ``open`` or ``all``."""

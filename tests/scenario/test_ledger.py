@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from provenloop.adapters.anthropic_model import AnthropicModel
 from provenloop.adapters.dynamodb.store import DynamoStore
 from provenloop.domain import ledger
 from provenloop.domain.errors import InvalidInputError, LoopError, NotFoundError, ScopeDeniedError
@@ -17,7 +16,6 @@ from provenloop.domain.model_cost import Usage
 from provenloop.domain.names import MemoryId
 from provenloop.services.keep_ledger import count_rows
 from provenloop.services.ledger_summary import LedgerSpan, row_told, summarise_ledger
-from provenloop.services.model_port import ModelAccess
 from tests.builders import MEMORY, NOW, Desk, make_principal
 
 HAIKU = "claude-haiku-4-5-20251001"
@@ -49,8 +47,7 @@ def kept(desk: Desk) -> Desk:
 def count(desk: Desk, *rows: LedgerRow) -> list[LedgerRow]:
     """Have them counted; the rows that are told of as lost."""
     lost: list[LedgerRow] = []
-    models = ModelAccess(AnthropicModel(), NoKey(), tell_lost=lambda _, rows: lost.extend(rows))
-    count_rows(desk.store, desk.call(), models, rows)
+    count_rows(desk.store, desk.call(), lambda _, rows: lost.extend(rows), rows)
     return lost
 
 

@@ -141,7 +141,7 @@ def test_errors_in_several_commits_add_up(desk: Desk) -> None:
 # gates
 
 
-CLOSED: list[dict[str, int]] = [
+CLOSED: list[dict[str, Any]] = [
     {"min_new": 4},
     {"min_new_errors": 2},
     {"min_new": 4, "min_new_errors": 2},
@@ -164,7 +164,7 @@ def test_a_pass_is_skipped_where_all_its_gates_are_closed_and_writes_nothing(fou
     "options",
     [{}, {"min_new": 3}, {"min_new": 4, "min_new_errors": 1}, {"min_new": 4, "if_stale_ms": 30 * MINUTE_MS}],
 )
-def test_a_pass_runs_when_any_of_its_gates_is_open(found: Desk, options: dict[str, int]) -> None:
+def test_a_pass_runs_when_any_of_its_gates_is_open(found: Desk, options: dict[str, Any]) -> None:
     found.record(*make_calls(1, 2, name="new"))
     run = found.run(at=found.now + 40 * MINUTE_MS, **options)
     assert outcome_of(run, "outcome", "skip_reason", "new_grains", "new_error_events") == ("ran", None, 3, 1)

@@ -45,7 +45,7 @@ class Remark:
 class Looked:
     """How far in the log one outside analyzer has looked: up to number ``seq``.
 
-    ``version`` is the analyzer's id at that time. ``askers`` are principals whose passes left it to a later one to look.
+    ``version`` is the analyzer's id then. ``askers`` are principals whose passes left it to a later one to look.
     """
 
     family: str

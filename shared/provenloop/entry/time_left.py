@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
+from provenloop.services.outside_port import no_end
+
 HTTP_PASS_MS = 20_000
 #: What the end of a pass, and the answer, need.
 RESERVE_MS = 15_000
@@ -36,3 +38,17 @@ def spent(context: object, at_most_ms: int | None = None) -> Callable[[], bool]:
         return left < RESERVE_MS or (at_most_ms is not None and begun - left >= at_most_ms)
 
     return is_spent
+
+
+def left_ms(context: object, at_most_ms: int | None = None) -> Callable[[], int]:
+    """How many milliseconds are left before the time is used up, as :func:`spent` tells; at most a day."""
+    if not isinstance(context, CountsDown):
+        return no_end
+    begun = context.get_remaining_time_in_millis()
+
+    def left() -> int:
+        remaining = context.get_remaining_time_in_millis()
+        of_caller = at_most_ms - (begun - remaining) if at_most_ms is not None else remaining
+        return max(0, min(remaining - RESERVE_MS, of_caller))
+
+    return left

@@ -28,6 +28,7 @@ from provenloop.services.anchor_port import AnchorBucket, MemoryIndex, Signer
 from provenloop.services.bus_port import EventBus, Outbox
 from provenloop.services.dispatch_port import PassQueue, WakeIndex
 from provenloop.services.job_port import JobQueue
+from provenloop.services.outside_port import Outside
 from provenloop.services.ports import Entropy, PolicySource, Store, Write
 from provenloop.services.publish import Publisher
 from provenloop.services.review_port import Notices, ReviewWorkflow, Untolds
@@ -136,6 +137,12 @@ class Wiring(RecipeWiring):
         from provenloop.adapters.dynamodb.outbox import DynamoOutbox
 
         return DynamoOutbox(self.settings.table, pause=self._pause)
+
+    def outside(self, left_ms: Callable[[], int]) -> Outside:
+        """Whom a pass may ask that has so many milliseconds left."""
+        from provenloop.entry.telemetry import tell_lost_rows
+
+        return Outside(left_ms=left_ms, tell_lost=tell_lost_rows)
 
     @cached_property
     def tokens(self) -> TokenStore:

@@ -17,6 +17,7 @@ from provenloop.domain.address import Addresses
 from provenloop.domain.checkpoint import Watch
 from provenloop.domain.commit import Change, Heads
 from provenloop.domain.errors import IdempotencyMismatchError
+from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.policy import CLOSED, Policy
 from provenloop.domain.recallable import RECALLED_KINDS
 from provenloop.domain.records import Due
@@ -29,10 +30,14 @@ from provenloop.services.fold import Fold, Folding
 from provenloop.services.groups import Groups
 from provenloop.services.lease import LeaseLostError, is_leased, take_lease
 from provenloop.services.lessons_due import learn_due
+from provenloop.services.look_outside import LookOutside
 from provenloop.services.measure import Measuring
 from provenloop.services.measure_due import measure_due
 from provenloop.services.memories import require_heads
 from provenloop.services.near_index import NearIndex
+from provenloop.services.news import Log
+from provenloop.services.outside_findings import OutsideFindings
+from provenloop.services.outside_port import NOBODY, Outside
 from provenloop.services.pass_end import PassEnd, finish
 from provenloop.services.pass_gate import PassOptions, new_at_most, new_exactly, opens_by_counts, opens_by_time
 from provenloop.services.pass_settings import CAPABILITIES, Setting, settings_of
@@ -58,6 +63,7 @@ class Pass:
     spent: Callable[[], bool]
     used: Used
     policy: Policy
+    outside: Outside
 
 
 def never_spent() -> bool:
@@ -73,6 +79,7 @@ def run_pass(
     run_id: str,
     spent: Callable[[], bool] = never_spent,
     policy: Policy = CLOSED,
+    outside: Outside = NOBODY,
 ) -> dict[str, Any]:
     """Run one pass, or skip it. A skip is success. A request sent again with its Idempotency-Key (and so the same
     ``run_id``) is answered with the outcome of the pass it ran.
@@ -80,6 +87,7 @@ def run_pass(
     Args:
         spent: whether the time for this pass is used up; asked between groups, and the pass then ends in good order.
         policy: the host's.
+        outside: models and external analyzers, which are asked once everything else is stored.
 
     Returns:
         The outcome: what was new, found, stored, refreshed and expired, which analyzers ran, the watermark, the usage.
@@ -109,7 +117,8 @@ def run_pass(
             return _skipped(heads, "busy", new, run_id, used)
         settings = settings_of(ANALYZERS, config, CAPABILITIES, policy)
         try:
-            return _run(Pass(store, call, options, run_id, spent, used, policy), replace(heads, folds=leased), settings)
+            work = Pass(store, call, options, run_id, spent, used, policy, outside)
+            return _run(work, replace(heads, folds=leased), settings, config)
         except LeaseLostError:
             return _skipped(heads, "busy", new, run_id, used)
 
@@ -130,7 +139,7 @@ def _gate(store: Store, call: Call, options: PassOptions, heads: Heads) -> tuple
     return opens_by_counts(options, *new), new
 
 
-def _run(work: Pass, heads: Heads, settings: Sequence[Setting]) -> dict[str, Any]:
+def _run(work: Pass, heads: Heads, settings: Sequence[Setting], config: MemoryConfig) -> dict[str, Any]:
     store, call = work.store, work.call
     fold = Fold(store, call.memory, now=call.now, watches=store.watches(call.memory), spent=work.spent)
     folding = fold.run(heads.folds, heads.log.seq)
@@ -146,8 +155,10 @@ def _run(work: Pass, heads: Heads, settings: Sequence[Setting]) -> dict[str, Any
     _look_at_new(settings, folding, due, examining, measuring.touched)
     folding.folds = sweep(store, call.memory, folding.folds, settings, examining)
     examining.expire(due)
+    ran, told = _look_outside(work, heads, folding, examining, config)
     _apply_by_policy(work, folding, examining)
-    outcome = {**_outcome(heads, folding, settings, examining, work.run_id), "measured": measuring.measured}
+    outcome = {**_outcome(heads, folding, settings, examining, work.run_id), "measured": measuring.measured, **told}
+    outcome["analyzers_run"] += ran
     end = PassEnd(call.memory, call.now, heads, folding, due, tuple(examining.planted), work.run_id, outcome,
                   call.body_digest)  # fmt: skip
     return finish(store, end, lambda: usage_of(work.used))
@@ -200,6 +211,24 @@ def _walked(setting: Setting, folding: Folding, examining: Examining) -> Sequenc
     if walk.again_at is not None:
         examining.planted[Due(walk.again_at, DUE_WALK, setting.family)] = None
     return walk.grown
+
+
+def _look_outside(
+    work: Pass, heads: Heads, folding: Folding, examining: Examining, config: MemoryConfig
+) -> tuple[list[str], dict[str, Any]]:
+    """Ask whoever is outside, if anybody; who was asked, and what is told of it."""
+    if work.outside.models is None and work.outside.analyzers is None:
+        return [], {}
+    store, call = work.store, work.call
+    folds = folding.folds
+    log = Log(store, call.memory, call.now, folding.entries, heads.folds.analyzed, folds.folded)
+    findings = OutsideFindings(store, call.memory, Addresses(heads.log.key), heads.log.namespaces, examining.findings)
+    own = PassWrites(store, call.memory, call.now, folds=lambda: folding.folds)
+    looking = LookOutside(
+        call, work.policy, config, work.outside, log, findings, examining, own, is_full=work.options.full_sweep
+    )
+    looking.look()
+    return looking.ran, looking.told
 
 
 def _apply_by_policy(work: Pass, folding: Folding, examining: Examining) -> None:

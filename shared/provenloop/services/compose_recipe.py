@@ -65,7 +65,7 @@ def compose_recipe(
     outcome = models.provider.ask(_question(request, offered, settings), key)
     read = _read(outcome, offered, settings)
     chosen, reason = (read, None) if isinstance(read, Chosen) else (None, read)
-    count_rows(store, call, models, _rows(call, outcome, settings.model, reason, about))
+    count_rows(store, call, models.tell_lost, _rows(call, outcome, settings.model, reason, about))
     return Composed(chosen, reason)
 
 

@@ -87,7 +87,7 @@ def digest_lessons(store: Store, call: Call, models: ModelAccess, session: str, 
     asked = ModelRequest(model.name, INSTRUCTIONS, blocks, SCHEMA, MAX_TOKENS, timeout)
     outcome = models.provider.ask(asked, key)
     row = row_of_call(f"{new_call_id(call)}.digest", call.now, DIGEST, About(session=session), outcome, model.name)
-    count_rows(store, call, models, [row])
+    count_rows(store, call, models.tell_lost, [row])
     read = _read(outcome)
     saved, failed = _saved(store, call, record.session, session, read)
     return _told(store, call, {"ok": True, "saved": saved, "failed": failed, "read": len(wrong)})

@@ -16,6 +16,7 @@ from provenloop.domain.grain import Grain, text_of, without_content
 from provenloop.domain.job import is_of_a_job
 from provenloop.domain.mentions import mentions, own_texts
 from provenloop.domain.records import History
+from provenloop.domain.remark import Remark, erased
 from provenloop.lessons.card import Card, CardEvidence
 from provenloop.lessons.line import is_lesson
 from provenloop.services.call import Call
@@ -33,6 +34,7 @@ class Erasures:
     """What goes at ``at`` (epoch ms): earlier versions that still have content, and what repeats something: questions
     that agents asked, reasons that people wrote. ``calls`` are the forgotten calls as they were counted, by address.
     ``quoting`` is the evidence of cards that quotes lessons, ``suggesting`` cards with a suggestion that one brought.
+    ``remarks`` are what somebody outside said of one of the grains, or in the same words.
     """
 
     at: int
@@ -42,6 +44,7 @@ class Erasures:
     calls: Mapping[str, Change] = field(default_factory=dict)
     quoting: tuple[CardEvidence, ...] = ()
     suggesting: tuple[Card, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def texts(self) -> tuple[Grain, ...]:
@@ -56,6 +59,7 @@ class Erasures:
             *(Remove(note) for note in self.notes),
             *(Remove(row) for row in self.quoting),
             *(Count(card, None, forgets_suggestion=True) for card in self.suggesting),
+            *(Replace(erased(remark), remark.rev) for remark in self.remarks),
             *(Erase(History(without_content(row.grain))) for row in self.versions),
         ]
 
@@ -76,12 +80,21 @@ def erasures_of(
     versions = tuple(row for grain in grains if grain.head_rev > 1 for row in _with_content(store, call, grain))
     said = said.union(*map(own_texts, (*grains, *(row.grain for row in versions))))
     quoting, suggesting = _of_lessons(store, call, grains)
-    if not said:
-        return Erasures(call.now, versions, calls=calls)
     gone = frozenset(grain.address for grain in grains)
+    remarks = tuple(_remarks(store, call, gone, said))
+    if not said:
+        return Erasures(call.now, versions, calls=calls, quoting=quoting, suggesting=suggesting, remarks=remarks)
     questions = (asked for asked in _repeating_questions(store, call, said) if asked.address not in gone)
     notes = tuple(_repeating(store, call, said, chain))
-    return Erasures(call.now, versions, tuple(questions), notes, calls, quoting, suggesting)
+    return Erasures(call.now, versions, tuple(questions), notes, calls, quoting, suggesting, remarks)
+
+
+def _remarks(store: Store, call: Call, gone: frozenset[str], said: frozenset[str]) -> Iterator[Remark]:
+    """Remarks that rest on one of the grains, whatever their words are, and others that repeat something."""
+    for remark in store.all_remarks(call.memory) if gone or said else ():
+        words = (remark.target, remark.summary, remark.guidance)
+        if not remark.is_erased and (gone & set(remark.evidence) or any(mentions(text, said) for text in words)):
+            yield remark
 
 
 def _of_lessons(store: Store, call: Call, grains: Sequence[Grain]) -> tuple[tuple[CardEvidence, ...], tuple[Card, ...]]:

@@ -56,8 +56,8 @@ class Findings:
         folds: gives the pass's head as it is now; every write requires its revision.
         watches: by recommendation, with everything counted so far.
 
-    ``settled`` are the recommendations that a draft was found for, by id; ``waiting`` those of them about which the host
-    policy has something to say.
+    ``settled`` are the recommendations that a draft was found for, by id; ``waiting`` those of them about which the
+    host policy has something to say.
     """
 
     store: Store

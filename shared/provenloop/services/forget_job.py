@@ -94,7 +94,7 @@ class _Stretch:
         found = [grain for grain in grains if self._is_wanted(grain)]
         said = frozenset({normalise(self.subject)})
         with_them = erasures_of(self.store, self.call, found, said=said, chain=self.job.chain)
-        if not grains and not with_them.questions and not with_them.notes:
+        if not grains and not with_them.questions and not with_them.notes and not with_them.remarks:
             return end_job(self.store, self.call, self.job)
         live = [grain for grain in found if grain.state != "forgotten"]
         lessons = sorted({*self.job.lessons, *lessons_of(self.store, self.call, live)})[:MAX_LESSONS]
@@ -127,7 +127,9 @@ class _Stretch:
         return is_of and is_about(grain, self.subject)
 
     def _erase(self, with_them: Erasures) -> None:
-        """Reasons first, then earlier versions, by whose texts reasons and questions are found again."""
+        """Remarks and reasons first, then earlier versions, by whose texts they and questions are found again."""
+        for remarks in _batches(Erasures(with_them.at, remarks=with_them.remarks).writes, GRAINS_A_STRETCH):
+            self._move(remarks)
         only = Erasures(with_them.at, versions=with_them.versions, notes=with_them.notes)
         for writes in _batches(only.writes, GRAINS_A_STRETCH):
             reasons = sum(isinstance(write, Remove) and isinstance(write.entity, Note) for write in writes)

@@ -1,7 +1,8 @@
 """What forgetting has to erase: the grains, their earlier versions, and questions and reasons that repeat them.
 
-Everything else that is derived (recommendations, rollups, run outcomes, replays, inverses, log, audit) holds addresses,
-digests and figures only, and joins texts when it is read: a tombstone hides them everywhere at once.
+What outside analyzers said goes where it rests on one of the grains, or repeats it. Everything else that is derived
+(recommendations, rollups, run outcomes, replays, inverses, log, audit) holds addresses, digests and figures only, and
+joins texts when it is read: a tombstone hides them everywhere at once.
 """
 
 from __future__ import annotations

@@ -1,18 +1,21 @@
-"""What a model is shown of a memory in one pass: this pass's findings in short, the grains they cite, what is new, and
-what people decided about earlier findings of models.
+"""What a model is shown of a memory in one pass: this pass's findings in short, the grains they cite, what is new, what
+else is held about the same subjects, and what people decided about earlier findings of models.
 
 Forgotten words are in none of it. Nothing here is sent as it stands: it is quoted, cut and labelled first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, islice
 
+from provenloop.domain.address import Addresses
 from provenloop.domain.canonical import canonical_json
 from provenloop.domain.grain import Grain, text_of
 from provenloop.domain.outside import plain_text
 from provenloop.domain.recommendation import Recommendation
+from provenloop.domain.text import normalise
 from provenloop.domain.visible import visible
 from provenloop.reflection.bundle import (
     MAX_BRIEFS,
@@ -30,6 +33,7 @@ from provenloop.services.texts import Texts, refs_within, render
 
 #: Kinds of grains that models read; calls only where a finding cites them.
 SHOWN_KINDS = frozenset({"fact", "observation", "skill", "goal", "event"})
+MAX_SUBJECTS = 16
 _ORDER = ("fact", "observation", "goal", "skill", "event")
 _APPROVED = frozenset({"approved", "applied", "acknowledged"})
 _SHELVES: Mapping[str, tuple[str, str]] = {
@@ -37,7 +41,7 @@ _SHELVES: Mapping[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-def gather(log: Log, news: News, settled: Sequence[str], said: Said) -> Bundle:
+def gather(log: Log, addresses: Addresses, news: News, settled: Sequence[str], said: Said) -> Bundle:
     """The bundle of one pass.
 
     Args:
@@ -48,7 +52,8 @@ def gather(log: Log, news: News, settled: Sequence[str], said: Said) -> Bundle:
     recommendations = [found[each] for each in settled[:MAX_BRIEFS] if each in found]
     cited = islice(dict.fromkeys(address for rec in recommendations for address in rec.evidence), MAX_EVIDENCE)
     approved, rejected = _decided(log, said)
-    return Bundle(tuple(_briefs(log, recommendations)), _evidence(log.live(cited), news), approved, rejected)
+    evidence = _evidence((*log.live(cited), *_newest(news.grains)), partial(_related, log, addresses, news.grains))
+    return Bundle(tuple(_briefs(log, recommendations)), evidence, approved, rejected)
 
 
 def _briefs(log: Log, recommendations: Sequence[Recommendation]) -> Iterator[Brief]:
@@ -60,14 +65,33 @@ def _briefs(log: Log, recommendations: Sequence[Recommendation]) -> Iterator[Bri
         yield Brief(rec.analyzer, plain_text(summary, TEXT_CHARS), f"{rec.target.scheme}:{target}", rec.severity)
 
 
-def _evidence(cited: Sequence[Grain], news: News) -> tuple[Evidence, ...]:
-    """What findings cite first, then what is new by kind, of each the newest first; none without a text."""
-    new = sorted(reversed(news.grains), key=lambda grain: _ORDER.index(grain.kind))
-    each_once = {grain.address: grain for grain in (*cited, *new)}
-    shown = ((grain, evidence_text(grain)) for grain in each_once.values())
-    told = islice(((grain, text) for grain, text in shown if text), MAX_EVIDENCE)
+def _newest(grains: Iterable[Grain]) -> Sequence[Grain]:
+    """By kind, and of each kind the newest first."""
+    newest = sorted(grains, key=lambda grain: (grain.recorded_at, grain.place, grain.address), reverse=True)
+    return sorted(newest, key=lambda grain: _ORDER.index(grain.kind))
+
+
+def _related(log: Log, addresses: Addresses, grains: Iterable[Grain]) -> Iterator[Grain]:
+    """What else is held about the subjects of new facts: a new fact may only be odd beside an old one."""
+    subjects = {(grain.namespace, normalise(text_of(grain, "subject"))) for grain in grains if grain.kind == "fact"}
+    for namespace, subject in islice(sorted(subjects), MAX_SUBJECTS):
+        prefix = addresses.entity_prefix("fact", namespace, subject)
+        about = log.store.grains_by_prefix(log.memory, prefix, log.now)
+        yield from _newest(grain for grain in about if grain.is_live(log.now))
+
+
+def _evidence(first: Sequence[Grain], more: Callable[[], Iterator[Grain]]) -> tuple[Evidence, ...]:
+    """Each grain once, and none without a text; ``more`` where there is room for it."""
+    shown: dict[str, tuple[Grain, str]] = {}
+    for grain in chain(first, more()):
+        if len(shown) == MAX_EVIDENCE:
+            break
+        text = "" if grain.address in shown else evidence_text(grain)
+        if text:
+            shown[grain.address] = grain, text
     return tuple(
-        Evidence(f"e{n}", grain.address, grain.kind, target_of(grain), text) for n, (grain, text) in enumerate(told, 1)
+        Evidence(f"e{n}", grain.address, grain.kind, target_of(grain), text)
+        for n, (grain, text) in enumerate(shown.values(), 1)
     )
 
 

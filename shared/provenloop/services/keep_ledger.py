@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from provenloop.domain.errors import LoopError
 from provenloop.domain.ledger import About, LedgerRow, metered_row
 from provenloop.services.call import Call
-from provenloop.services.model_port import ModelAccess, ModelFailure, ModelOutcome
+from provenloop.services.model_port import ModelFailure, ModelOutcome, TellLost
 from provenloop.services.ports import Put, Store, WriteRefusedError
 
 _ID_BYTES = 16
@@ -33,7 +33,7 @@ def row_of_call(row_id: str, at: int, component: str, about: About, outcome: Mod
     return metered_row(row_id, at, component, about, usage=outcome.usage, models=models, kind=failed)
 
 
-def count_rows(store: Store, call: Call, models: ModelAccess, rows: Sequence[LedgerRow]) -> None:
+def count_rows(store: Store, call: Call, tell_lost: TellLost, rows: Sequence[LedgerRow]) -> None:
     """Put the rows of one call, all or none, unless they are there. Never raises for a ledger that fails."""
     try:
         store.transact(call.memory, [Put(row) for row in rows], call.now)
@@ -41,4 +41,4 @@ def count_rows(store: Store, call: Call, models: ModelAccess, rows: Sequence[Led
         # The client sent the same transaction twice, and the first was done.
         return
     except LoopError:
-        models.tell_lost(call, rows)
+        tell_lost(call, rows)

@@ -1,4 +1,4 @@
-"""Asking those outside, in a pass, once all that is found by programs of ours is stored: external analyzers, and models.
+"""Asking those outside, once a pass has stored what its own analyzers found: external analyzers, then models.
 
 Nothing of it fails a pass or changes what was stored. How far one has looked is written before it is asked, so a pass
 that dies while it waits asks nobody twice; what may succeed later is left to a later pass, and said so.
@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from provenloop.analyzers.contract import Manifest
-from provenloop.analyzers.model_findings import LLM, limits_from
+from provenloop.analyzers.model_findings import LLM
 from provenloop.domain.errors import AnalyzerError, LoopError
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.outside import OutsideFinding
@@ -22,6 +22,7 @@ from provenloop.domain.recommendation import family_of
 from provenloop.domain.records import Due
 from provenloop.domain.registered import RegisteredAnalyzer
 from provenloop.domain.remark import Looked
+from provenloop.reflection.bundle import limits_from
 from provenloop.services.ask_analyzer import ask_analyzer
 from provenloop.services.call import Call
 from provenloop.services.examine import Examining
@@ -80,7 +81,6 @@ class LookOutside:
     findings: OutsideFindings
     examining: Examining
     writes: PassWrites
-    run_id: str
     is_full: bool
     ran: list[str] = field(default_factory=list)
     told: dict[str, Any] = field(default_factory=dict)
@@ -93,8 +93,9 @@ class LookOutside:
         """
         settled = tuple(self.findings.findings.settled)
         analyzers, models = self.outside.analyzers, self.outside.models
-        for registered in self.policy.analyzers if analyzers is not None else ():
-            self._softly(registered.id, partial(self._ask_analyzer, registered, analyzers))
+        if analyzers is not None:
+            for registered in self.policy.analyzers:
+                self._softly(registered.id, partial(self._ask_analyzer, registered, analyzers))
         if models is not None:
             self._softly(LLM.id, partial(self._ask_models, models, settled))
 
@@ -105,7 +106,7 @@ class LookOutside:
             raise
         except LoopError as error:
             self.examining.report(analyzer, error)
-        except Exception:
+        except Exception:  # noqa: BLE001 - whatever goes wrong there, the pass stands
             _log.exception("an outside analyzer failed", extra={"analyzer": analyzer})
             self.examining.skip(analyzer, AnalyzerError.code)
 
@@ -125,13 +126,15 @@ class LookOutside:
             self._settle(turn, asked.findings)
 
     def _ask_models(self, models: ReflectionModels, settled: Sequence[str]) -> None:
-        turn = self._turn(LLM, f"llm:{models.main.model}")
+        # Without a key models are switched off, and nothing tells that there could be any.
+        turn = self._turn(LLM, f"llm:{models.main.model}") if models.main.key.current() else None
         if turn is None:
             return
         news = self.log.news(0 if self.is_full else turn.looked.seq, SHOWN_KINDS, newest_only=True)
         if not self._begins(turn, news, MODEL_NEEDS_MS):
             return
-        bundle = gather(self.log, news, settled, said_before(self.log.store, self.log.memory, turn.setting.family))
+        said = said_before(self.log.store, self.log.memory, turn.setting.family)
+        bundle = gather(self.log, self.findings.addresses, news, settled, said)
         limits = limits_from(turn.setting.parameters)
         reflected = reflect(
             bundle, models, limits, left_ms=self.outside.left_ms, row_id=new_call_id(self.call), now=self.log.now
@@ -139,7 +142,7 @@ class LookOutside:
         count_rows(self.log.store, self.call, self.outside.tell_lost, reflected.rows)
         self.told = {"model": _told(reflected)}
         turn.setting = replace(turn.setting, origin=f"llm:{reflected.model or models.main.model}")
-        if reflected.retry:
+        if reflected.retry or _is_refused_key(reflected):
             self._leave(turn, reflected.stopped or "", again=True)
         self._settle(turn, reflected.findings)
 
@@ -213,6 +216,11 @@ def manifest_of(registered: RegisteredAnalyzer) -> Manifest:
         sources=(),
         kinds=registered.needs,
     )
+
+
+def _is_refused_key(reflected: Reflected) -> bool:
+    """Whether the key did not serve: what was to be asked can be asked with the next one."""
+    return reflected.stopped is not None and reflected.stopped.endswith(":auth")
 
 
 def _told(reflected: Reflected) -> dict[str, Any]:

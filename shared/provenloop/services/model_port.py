@@ -92,7 +92,7 @@ class ModelKey(Protocol):
 TellLost = Callable[[Call, Sequence[LedgerRow]], None]
 
 
-def _nobody(call: Call, rows: Sequence[LedgerRow]) -> None:
+def tell_nobody(call: Call, rows: Sequence[LedgerRow]) -> None:
     """Where nobody wants to know."""
 
 
@@ -106,7 +106,7 @@ class ModelAccess:
     provider: ModelProvider
     installation: ModelKey
     own_key: str | None = field(default=None, repr=False)
-    tell_lost: TellLost = _nobody
+    tell_lost: TellLost = tell_nobody
 
     def key(self) -> str:
         """The key of the next call, read afresh; empty where models are switched off.

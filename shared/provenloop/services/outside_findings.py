@@ -91,6 +91,15 @@ class OutsideFindings:
             manifest = setting.analyzer.manifest
             there = replace(setting, analyzer=OutsideAnalyzer(manifest, tuple(drafts.values())))
             self.findings.settle(there, group, GrainView(group, None))
+        if not setting.sees_news:
+            self._resolve_unseen(said)
+
+    def _resolve_unseen(self, said: Said) -> None:
+        """Close what is open and was not found again by one that has seen everything."""
+        for remark in said.remarks:
+            rec = said.recommendation(remark)
+            if rec is not None and rec.status in OPEN and rec.id not in self.findings.settled:
+                self.findings.resolve(rec.id)
 
     def resolve_without_evidence(self, said: Said, moved: Iterable[str]) -> None:
         """Close what is open and has no live evidence left, of the findings that cite one of the ``moved`` grains."""
@@ -147,7 +156,9 @@ class OutsideFindings:
         )
 
     def _key(self, finding: OutsideFinding) -> str:
-        return self.addresses.short("said", "key" if finding.key else "summary", finding.key or normalise(finding.summary))
+        return self.addresses.short(
+            "said", "key" if finding.key else "summary", finding.key or normalise(finding.summary)
+        )
 
     def _earlier(self, said: Said, group: str, finding: OutsideFinding, cited: Sequence[str]) -> Remark | None:
         """The newest remark that says the same."""

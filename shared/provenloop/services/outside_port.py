@@ -29,3 +29,6 @@ class Outside:
     analyzers: ExternalAnalyzers | None = None
     left_ms: Callable[[], int] = no_end
     tell_lost: TellLost = tell_nobody
+
+
+NOBODY = Outside()

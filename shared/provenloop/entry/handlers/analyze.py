@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from provenloop.domain.errors import InvalidInputError, LoopError
@@ -14,7 +14,7 @@ from provenloop.entry.publishing import publish_committed
 from provenloop.entry.reply import Reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count, log_error, log_outcome
-from provenloop.entry.time_left import HTTP_PASS_MS, spent
+from provenloop.entry.time_left import HTTP_PASS_MS, left_ms, spent
 from provenloop.entry.wiring import Wiring, wiring
 from provenloop.services.analyze_memory import run_pass as run
 from provenloop.services.call import Call
@@ -28,8 +28,8 @@ _OPERATION = "scheduled_pass"
 
 def run_pass(request: Request) -> Reply:
     """One pass over the memory, or a skip with its reason; 202 where it ran out of time and the schedule goes on."""
-    is_spent = spent(request.context, HTTP_PASS_MS)
-    outcome = _pass(request.wiring, request.call, _options(request.body_as(RunRequest)), is_spent)
+    options = _options(request.body_as(RunRequest))
+    outcome = _pass(request.wiring, request.call, options, request.context, HTTP_PASS_MS)
     return json_reply(outcome, status=202 if outcome["more"] else 200)
 
 
@@ -44,7 +44,7 @@ def run_queued(event: Mapping[str, Any], context: object) -> dict[str, Any]:
     held: set[str] = set()
     for record in event["Records"]:
         group = str(record.get("attributes", {}).get("MessageGroupId", record["messageId"]))
-        if group in held or not _ran(record, spent(context)):
+        if group in held or not _ran(record, context):
             held.add(group)
             failed.append(record["messageId"])
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
@@ -64,12 +64,12 @@ def engine_principal(memory: MemoryId) -> Principal:
     )
 
 
-def _ran(record: Mapping[str, Any], is_spent: Callable[[], bool]) -> bool:
+def _ran(record: Mapping[str, Any], context: object) -> bool:
     """Whether the message's pass ran or was rightly skipped. What fails comes again, then goes to the dead letters."""
     message_id = str(record["messageId"])
     try:
         memory = _memory_of(str(record["body"]))
-        outcome = _pass(wiring(), _engine_call(memory, message_id), PassOptions(), is_spent)
+        outcome = _pass(wiring(), _engine_call(memory, message_id), PassOptions(), context)
     except LoopError as error:
         log_error(_OPERATION, error, detail=error.message, correlation_id=message_id, code=error.code)
         return False
@@ -118,9 +118,18 @@ def _run_id(current: Wiring, call: Call) -> str:
     return replay_key(call, "run")[: 2 * _RUN_ID_BYTES]
 
 
-def _pass(current: Wiring, call: Call, options: PassOptions, is_spent: Callable[[], bool]) -> dict[str, Any]:
-    policy = current.policy.policy
-    outcome = run(current.store, call, options, run_id=_run_id(current, call), spent=is_spent, policy=policy)
+def _pass(
+    current: Wiring, call: Call, options: PassOptions, context: object, at_most_ms: int | None = None
+) -> dict[str, Any]:
+    outcome = run(
+        current.store,
+        call,
+        options,
+        run_id=_run_id(current, call),
+        spent=spent(context, at_most_ms),
+        policy=current.policy.policy,
+        outside=current.outside(left_ms(context, at_most_ms)),
+    )
     count("PassesRun" if outcome["outcome"] == "ran" else "PassesSkipped", 1)
     count("FindingsStored", outcome["stored"])
     return outcome
