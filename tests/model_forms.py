@@ -1,4 +1,4 @@
-"""The two forms of API that ``tests.model_server`` speaks: Anthropic's messages, and chat completions of gateways.
+"""The forms of API that ``tests.model_server`` speaks: Anthropic's messages, gateways' chat completions, and Converse.
 
 What is refused is what the real ones refuse of what we send; a message has the parts that they send.
 """
@@ -19,6 +19,8 @@ _FINISHED = {"end_turn": "stop", "max_tokens": "length", "refusal": "content_fil
 
 def is_wrong(path: str, headers: Mapping[str, str], body: Body) -> bool:
     """Whether the API refuses a request for its form."""
+    if _is_converse(path):
+        return _is_wrong_converse(body)
     if {"model", "max_tokens", "messages"} - body.keys():
         return True
     if path == CHAT:
@@ -29,7 +31,7 @@ def is_wrong(path: str, headers: Mapping[str, str], body: Body) -> bool:
 def instructions(body: Body) -> str:
     """What a request says as the system."""
     if "system" in body:
-        return "".join(block["text"] for block in body["system"])
+        return "".join(block["text"] for block in body["system"] if "text" in block)
     return "".join(turn["content"] for turn in body["messages"] if turn["role"] == "system")
 
 
@@ -52,8 +54,14 @@ def as_told(path: str, charged: Usage) -> Usage:
 
 def message(path: str, body: Body, text: str | None, stop_reason: str, model: str | None, charged: Usage) -> bytes:
     """An answer."""
+    if _is_converse(path):
+        return json.dumps(_converse(body, text, stop_reason, charged)).encode()
     made = _chat if path == CHAT else _message
     return json.dumps(made(text, stop_reason, model or body["model"], charged)).encode()
+
+
+def _is_converse(path: str) -> bool:
+    return path.startswith("/model/") and path.endswith("/converse")
 
 
 def _is_wrong_message(body: Body) -> bool:
@@ -72,6 +80,14 @@ def _is_wrong_chat(body: Body) -> bool:
         return "JSON" not in instructions(body)
     schema = wanted["json_schema"]
     return schema["strict"] is not True or not schema["name"] or not _is_closed(schema["schema"])
+
+
+def _is_wrong_converse(body: Body) -> bool:
+    if "toolConfig" in body:
+        [tool] = body["toolConfig"]["tools"]
+        return bool(body["toolConfig"]["toolChoice"] != {"tool": {"name": tool["toolSpec"]["name"]}})
+    form = body["outputConfig"]["textFormat"]
+    return form["type"] != "json_schema" or not _is_closed(json.loads(form["structure"]["jsonSchema"]["schema"]))
 
 
 def _is_closed(schema: Mapping[str, Any]) -> bool:
@@ -122,4 +138,28 @@ def _chat(text: str | None, stop_reason: str, model: str, charged: Usage) -> dic
             "total_tokens": charged.prompt_tokens + charged.output_tokens,
             "prompt_tokens_details": {"cached_tokens": charged.cache_read_tokens},
         },
+    }
+
+
+def _converse(body: Body, text: str | None, stop_reason: str, charged: Usage) -> dict[str, Any]:
+    content: list[dict[str, Any]] = [{"text": text}] if text else []
+    if "toolConfig" in body:
+        content.append({"toolUse": {"toolUseId": "t1", "name": "answer", "input": json.loads(text or "{}")}})
+        stop_reason = "tool_use"
+    written = charged.cache_write_tokens + charged.cache_write_1h_tokens
+    return {
+        "output": {"message": {"role": "assistant", "content": content}},
+        "stopReason": stop_reason,
+        "usage": {
+            "inputTokens": charged.input_tokens,
+            "outputTokens": charged.output_tokens,
+            "totalTokens": charged.prompt_tokens + charged.output_tokens,
+            "cacheReadInputTokens": charged.cache_read_tokens,
+            "cacheWriteInputTokens": written,
+            "cacheDetails": [
+                {"ttl": "5m", "inputTokens": charged.cache_write_tokens},
+                {"ttl": "1h", "inputTokens": charged.cache_write_1h_tokens},
+            ],
+        },
+        "metrics": {"latencyMs": 1},
     }

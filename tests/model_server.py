@@ -1,4 +1,4 @@
-"""A model provider on this machine: speaks the Messages API and chat completions, and plays what a test tells it to.
+"""A model provider on this machine: speaks the forms of ``tests.model_forms``, and plays what a test tells it to.
 
 Each request is answered by the next play; when none is left, by the last one. ``seen`` holds what came in and which
 tokens were charged for it. A test that uses it is marked ``@pytest.mark.allow_hosts(["127.0.0.1"])``.
