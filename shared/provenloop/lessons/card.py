@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from provenloop.domain.address import Addresses
@@ -145,6 +145,11 @@ def card_id(addresses: Addresses, project: str, key: CardKey) -> str:
 def counters_of(card: Card) -> Mapping[Counter, int]:
     """The counters of a card by name."""
     return {name: getattr(card, name) for name in COUNTERS}
+
+
+def counting(card: Card, add: Mapping[Counter, int]) -> Card:
+    """The card with so much added to its counters."""
+    return replace(card, **{name: getattr(card, name) + more for name, more in add.items()})
 
 
 def rule_of(card: Card) -> Rule:

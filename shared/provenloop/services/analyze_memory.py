@@ -23,7 +23,7 @@ from provenloop.domain.recallable import RECALLED_KINDS
 from provenloop.domain.records import Due
 from provenloop.services.aging import Aging
 from provenloop.services.auto_apply import AutoApply
-from provenloop.services.call import Call
+from provenloop.services.call import Call, never_spent
 from provenloop.services.examine import Examining, due_groups
 from provenloop.services.findings import Findings
 from provenloop.services.fold import Fold, Folding
@@ -64,11 +64,6 @@ class Pass:
     used: Used
     policy: Policy
     outside: Outside
-
-
-def never_spent() -> bool:
-    """A pass without a limit of time."""
-    return False
 
 
 def run_pass(

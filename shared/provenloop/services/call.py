@@ -9,6 +9,11 @@ from provenloop.domain.principal import Principal, Scope, require_memory, requir
 from provenloop.services.ports import Entropy
 
 
+def never_spent() -> bool:
+    """Whether time is spent of work that has no limit of time."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A verified caller's request.

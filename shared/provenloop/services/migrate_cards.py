@@ -8,13 +8,13 @@ a person does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from provenloop.domain.address import Addresses
-from provenloop.lessons.card import COUNTERS, KEPT_EVIDENCE, Card, CardStatus, card_id
-from provenloop.lessons.folding import fold
+from provenloop.lessons.card import KEPT_EVIDENCE, Card, CardStatus, card_id, counters_of, counting
+from provenloop.lessons.folding import CardKey, fold
 from provenloop.lessons.line import Line
 from provenloop.services.call import Call
 from provenloop.services.card_actions import require_person
@@ -84,7 +84,9 @@ def _is_quiet(source: Card, target: Card | None) -> bool:
     return min(source.status, target.status, key=PRECEDENCE.index) == target.status
 
 
-def _foldable(store: Store, call: Call, addresses: Addresses, folds: Any) -> Iterator[tuple[Card, Any]]:
+def _foldable(
+    store: Store, call: Call, addresses: Addresses, folds: Mapping[str, str]
+) -> Iterator[tuple[Card, CardKey]]:
     for card in store.all_cards(call.memory):
         line = Line(card.project, card.category, card.signature, "", "")
         key = fold(line, folds).key
@@ -92,7 +94,7 @@ def _foldable(store: Store, call: Call, addresses: Addresses, folds: Any) -> Ite
             yield card, key
 
 
-def _merge(store: Store, call: Call, source_id: str, into: str, key: Any, because: str | None) -> bool:
+def _merge(store: Store, call: Call, source_id: str, into: str, key: CardKey, because: str | None) -> bool:
     """Whether it is merged; the engine, which gives no reason, leaves what only a person may merge."""
     for _ in range(_MAX_ROUNDS):
         found = store.cards(call.memory, [source_id, into])
@@ -110,7 +112,7 @@ def _merge(store: Store, call: Call, source_id: str, into: str, key: Any, becaus
 
 
 def _writes(
-    store: Store, call: Call, source: Card, target: Card | None, into: str, key: Any, because: str | None
+    store: Store, call: Call, source: Card, target: Card | None, into: str, key: CardKey, because: str | None
 ) -> list[Write]:
     before = target or replace(
         source,
@@ -129,18 +131,18 @@ def _writes(
     after = _joined(source, before, call.now)
     away = replace(source, status="archived", changed_at=call.now, ready_at=None, merged_into=into, rev=source.rev + 1)
     if target is None:
-        head: Write = Put(replace(after, **{name: getattr(source, name) for name in COUNTERS}))
+        head: Write = Put(counting(after, counters_of(source)))
     else:
         head = Count(
             after,
             target.rev,
-            add={name: getattr(source, name) for name in COUNTERS},
+            add=counters_of(source),
             within=unmoved(target),
             last_at=max(source.last_at or 0, target.last_at or 0) or None,
             clean_at=max(source.clean_at or 0, target.clean_at or 0) or None,
             suggests=target.suggestion is None and source.suggestion is not None,
         )
-    still = tuple(Within(name, getattr(source, name), getattr(source, name)) for name in COUNTERS)
+    still = tuple(Within(name, n, n) for name, n in counters_of(source).items())
     return [
         head,
         Count(away, source.rev, within=still),

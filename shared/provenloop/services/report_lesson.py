@@ -17,7 +17,7 @@ from provenloop.domain.canonical import canonical_json
 from provenloop.domain.commit import LogEntry, LogHead
 from provenloop.domain.errors import BusyError, IdempotencyMismatchError, IntegrityError, LoopError, UnavailableError
 from provenloop.domain.grain import Grain
-from provenloop.lessons.card import Card
+from provenloop.lessons.card import Card, Counter, counting
 from provenloop.lessons.folding import Folded, fold
 from provenloop.lessons.judgement import becomes_ready, comes_back, is_ready
 from provenloop.lessons.line import Counted, Line, checked, is_lesson, same_line
@@ -197,25 +197,14 @@ class _Reporting:
             return self._new_card()
         suggests = self._line.statement is not None and card.suggestion is None
         told = replace(card, suggestion=self._line.statement, suggested_by=self._address) if suggests else card
-        count = Count(
-            told,
-            card.rev,
-            add={
-                "reports": 1,
-                "violations": int(counted == "violation"),
-                "since_rejection": int(card.status == "rejected"),
-            },
-            within=side_of(card, self._settings),
-            last_at=self._call.now,
-            suggests=suggests,
-        )
-        told = replace(
-            told,
-            reports=card.reports + 1,
-            violations=card.violations + int(counted == "violation"),
-            since_rejection=card.since_rejection + int(card.status == "rejected"),
-            last_at=self._call.now,
-        )
+        add: dict[Counter, int] = {
+            "reports": 1,
+            "violations": int(counted == "violation"),
+            "since_rejection": int(card.status == "rejected"),
+        }
+        told = replace(counting(told, add), last_at=self._call.now)
+        within = side_of(card, self._settings)
+        count = Count(told, card.rev, add=add, within=within, last_at=told.last_at, suggests=suggests)
         for step, is_due in (("ready", becomes_ready), ("return", comes_back)):
             if is_due(card, self._settings) and not self._is_no_rule:
                 told_of = {"reason": step, **self._offered()}

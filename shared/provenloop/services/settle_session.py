@@ -15,7 +15,7 @@ from provenloop.domain.errors import BusyError, NotFoundError
 from provenloop.domain.names import MemoryId
 from provenloop.lessons.card import Card
 from provenloop.lessons.session import SETTLED_AT_ONCE, Counted, Session, SessionEnd, SessionRecord, counted_of
-from provenloop.services.call import Call
+from provenloop.services.call import Call, never_spent
 from provenloop.services.card_count import Count
 from provenloop.services.card_find import cards_that_stand
 from provenloop.services.judge_cards import judgement_wanted
@@ -52,11 +52,6 @@ def end_session(store: Store, call: Call, session: str) -> dict[str, Any]:
         return _answer(record.session, is_repeated=True)
     settled = settle(store, call.memory, record, "ended", call.now, never_spent)
     return _answer(settled, is_repeated=False)
-
-
-def never_spent() -> bool:
-    """Settling without a limit of time."""
-    return False
 
 
 def settle(
