@@ -59,6 +59,7 @@ def test_the_answer_can_be_taken_back(guards: Guards) -> None:
     say(guards, card)
     guards.reports(2)
     say(guards)
+    guards.desk.run(min_new=1000)
     [row] = list_cards(guards.desk.store, guards.desk.call())["cards"]
     assert (row["ready"], row["not_a_rule"]) == (True, False)
     assert guards.act(card, "arm", STATEMENT)["status"] == "armed"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from provenloop.domain.instants import DAY_MS
+from provenloop.lessons.actions import EngineStep
 from provenloop.lessons.card import Card
 from provenloop.lessons.settings import LessonSettings
 
@@ -41,19 +42,18 @@ def tally_of(card: Card) -> Tally:
     )
 
 
-def is_ready(card: Card, settings: LessonSettings) -> bool:
-    """Whether a candidate waits for review: it was reported often enough, or came back after a rejection."""
-    return card.status == "candidate" and (card.reports >= settings.promote_threshold or card.ready_at is not None)
+def is_ready(card: Card) -> bool:
+    """Whether a candidate waits for review: its reports became enough, or it came back."""
+    return card.status == "candidate" and card.ready_at is not None
 
 
-def becomes_ready(card: Card, settings: LessonSettings) -> bool:
-    """Whether one more report makes a candidate ready: the one with which the threshold is reached."""
-    return card.status == "candidate" and card.ready_at is None and card.reports + 1 == settings.promote_threshold
-
-
-def comes_back(card: Card, settings: LessonSettings) -> bool:
-    """Whether one more report makes a candidate of a rejected card."""
-    return card.status == "rejected" and card.since_rejection + 1 >= settings.revive_threshold
+def step_due(card: Card, settings: LessonSettings) -> EngineStep | None:
+    """The step that a card's reports are enough for and that it did not take yet: to be ready, or to come back."""
+    if card.status == "candidate" and card.ready_at is None and card.reports >= settings.promote_threshold:
+        return "ready"
+    if card.status == "rejected" and card.since_rejection >= settings.revive_threshold:
+        return "return"
+    return None
 
 
 def is_to_be_demoted(card: Card, settings: LessonSettings) -> bool:

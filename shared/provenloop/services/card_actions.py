@@ -5,6 +5,7 @@ Each is one transaction of the card, its audit entry with the written reason, it
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from provenloop.domain.errors import IllegalTransitionError, PrincipalKindError
@@ -44,11 +45,13 @@ def act_on_card(
 
     def build() -> Decision:
         # Where the settings cannot be read nothing is overwritten, whatever a person wants.
-        not_rules = settings_in_force(store, call.memory).not_rules
+        in_force = settings_in_force(store, call.memory)
         card = find_card(store, call, prefix)
-        if action == "arm" and card.id in not_rules:
+        if action == "arm" and card.id in in_force.not_rules:
             raise IllegalTransitionError("it was said that this is no rule here; take that back first")
         after = acted_on(card, action, wording, call.now)
+        if action == "revive" and in_force.step_due(after) == "ready":
+            after = replace(after, ready_at=call.now)
         step = step_of_person(store, call, card, after, action, reason)
         reply = {
             "id": after.id,

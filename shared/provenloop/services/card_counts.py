@@ -6,7 +6,6 @@ from contextlib import suppress
 
 from provenloop.domain.errors import LoopError
 from provenloop.lessons.card import KEPT_EVIDENCE, Card
-from provenloop.lessons.judgement import becomes_ready, comes_back
 from provenloop.lessons.settings import LessonSettings
 from provenloop.services.call import Call
 from provenloop.services.card_count import Within
@@ -18,14 +17,13 @@ _AT_ONCE = 90
 
 def side_of(card: Card, settings: LessonSettings) -> tuple[Within, ...]:
     """The side of the threshold on which a card was read: on the other one, a line would do something else."""
-    threshold = settings.promote_threshold
-    if becomes_ready(card, settings):
-        return (Within("reports", threshold - 1, threshold - 1),)
-    if card.status == "candidate" and card.ready_at is None and card.reports < threshold:
-        return (Within("reports", high=threshold - 2),)
-    if card.status == "rejected" and not comes_back(card, settings):
+    if card.status == "rejected" and card.since_rejection + 1 < settings.revive_threshold:
         return (Within("since_rejection", high=settings.revive_threshold - 2),)
-    return ()
+    if card.status != "candidate" or card.ready_at is not None:
+        return ()
+    if card.reports + 1 < settings.promote_threshold:
+        return (Within("reports", high=settings.promote_threshold - 2),)
+    return (Within("reports", card.reports, card.reports),)
 
 
 def trim_evidence(store: Store, call: Call, card: Card | None) -> None:

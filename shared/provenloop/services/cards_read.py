@@ -93,7 +93,7 @@ def card_told(card: Card, in_force: InForce, now: int) -> dict[str, Any]:
     tally = tally_of(card)
     return {
         **card_fields(card),
-        "ready": is_ready(card, in_force.settings) and card.id not in in_force.not_rules,
+        "ready": is_ready(card) and card.id not in in_force.not_rules,
         "not_a_rule": card.id in in_force.not_rules,
         "undeterminable": is_undeterminable(card, in_force.settings, now),
         "since_armed": {**asdict(tally), "ratio": tally.ratio} if card.armed_at is not None else None,

@@ -32,6 +32,7 @@ from provenloop.services.migrate_cards import DUE_MIGRATION
 from provenloop.services.outbox import chain_step, reason_on
 from provenloop.services.pass_settings import CAPABILITIES, settings_of, shown
 from provenloop.services.ports import Put, Replace, Store, Write, WriteRefusedError
+from provenloop.services.ready_cards import DUE_READINESS
 from provenloop.services.sweep import DUE_SWEEP
 
 CHAIN = "config:memory"
@@ -113,7 +114,9 @@ def configure(
 def _writes(
     store: Store, call: Call, before: MemoryConfig, after: MemoryConfig, because: str | None
 ) -> Iterator[Write]:
-    """The configuration, its audit entry, and the wish for a pass that looks at everything anew, or merges cards."""
+    """The configuration, its audit entry, and the wish for a pass that looks at everything anew, merges cards,
+    or makes them ready.
+    """
     yield Put(after) if before.rev == 0 else Replace(after, expected=before.rev)
     end = store.chain_end(call.memory, CHAIN) or new_chain(CHAIN)
     effects = {"rev": after.rev, "config": sha256_hex(canonical_json(asdict(after)))}
@@ -122,6 +125,7 @@ def _writes(
     wanted = {
         DUE_SWEEP: (after.analyzers, after.passes_enabled) != (before.analyzers, before.passes_enabled),
         DUE_MIGRATION: after.folds != before.folds,
+        DUE_READINESS: (after.lessons, after.not_rules) != (before.lessons, before.not_rules),
     }
     dues = [Due(call.now, what, "") for what, is_wanted in wanted.items() if is_wanted]
     yield from declare(store, call.memory, *dues) if dues else ()

@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from provenloop.domain.errors import IntegrityError
 from provenloop.domain.names import MemoryId
+from provenloop.lessons.actions import EngineStep
+from provenloop.lessons.card import Card
+from provenloop.lessons.judgement import step_due
 from provenloop.lessons.settings import LessonSettings, settings_from
 from provenloop.services.ports import Store
 
@@ -17,6 +20,10 @@ class InForce(NamedTuple):
     settings: LessonSettings
     folds: Mapping[str, str]
     not_rules: frozenset[str] = frozenset()
+
+    def step_due(self, card: Card) -> EngineStep | None:
+        """The step of the engine that a card's reports are enough for; None for what is no rule here."""
+        return None if card.id in self.not_rules else step_due(card, self.settings)
 
 
 def settings_in_force(store: Store, memory: MemoryId) -> InForce:

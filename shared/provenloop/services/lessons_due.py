@@ -1,4 +1,4 @@
-"""What a pass does about lessons: sessions that nobody ended, judgements whose time has come, cards that became one.
+"""What a pass does about lessons: sessions that nobody ended, judgements that are due, cards that became one or ready.
 
 What there is no time for stays due; what cannot be done now is declared due again.
 """
@@ -16,6 +16,7 @@ from provenloop.services.judge_cards import DUE_JUDGEMENT, judge_cards
 from provenloop.services.lesson_settings import settings_if_readable
 from provenloop.services.migrate_cards import DUE_MIGRATION, migrate_quietly
 from provenloop.services.ports import Store
+from provenloop.services.ready_cards import DUE_READINESS, make_ready
 from provenloop.services.settle_session import settle
 from provenloop.services.start_session import DUE_SESSION
 
@@ -34,7 +35,8 @@ def _is_dealt_with(store: Store, call: Call, row: Due, examining: Examining) -> 
     work: dict[str, Callable[[], Due | None]] = {
         DUE_SESSION: lambda: _settled(store, call, row, examining),
         DUE_JUDGEMENT: lambda: _judged(store, call, row, examining),
-        DUE_MIGRATION: lambda: None if migrate_quietly(store, call, examining.spent) else row,
+        DUE_MIGRATION: lambda: None if _merged(store, call, examining) else row,
+        DUE_READINESS: lambda: None if make_ready(store, call, examining.spent) else row,
     }
     if row.what not in work:
         return True
@@ -52,6 +54,10 @@ def _is_dealt_with(store: Store, call: Call, row: Due, examining: Examining) -> 
     if following is not None:
         examining.planted[following] = None
     return True
+
+
+def _merged(store: Store, call: Call, examining: Examining) -> bool:
+    return migrate_quietly(store, call, examining.spent) and make_ready(store, call, examining.spent)
 
 
 def _settled(store: Store, call: Call, row: Due, examining: Examining) -> Due | None:

@@ -24,6 +24,7 @@ from provenloop.services.decision import require_because
 from provenloop.services.lesson_settings import settings_in_force
 from provenloop.services.memories import require_heads
 from provenloop.services.ports import Put, Remove, Store, Write, WriteRefusedError
+from provenloop.services.ready_cards import readiness_wanted
 
 DUE_MIGRATION = "migration"
 #: Most merges of one request; the next one goes on.
@@ -151,6 +152,8 @@ def _writes(
         *chained(store, call, before, after, {"action": "merge", "from_card": source.id}, because).writes,
         *chained(store, call, source, away, {"action": "merged", "into": into}, because).writes,
         *_evidence(store, call, source.id, into),
+        # The pass that merges looks itself which cards are ready then.
+        *(readiness_wanted(store, call.memory, call.now) if because is not None else ()),
     ]
 
 
@@ -158,7 +161,7 @@ def _joined(source: Card, target: Card, now: int) -> Card:
     """The head of the two as one; counters are added where it is written."""
     status = min(source.status, target.status, key=PRECEDENCE.index)
     armed = [card for card in (target, source) if card.status == "armed"]
-    leading = next((card for card in (target, source) if card.status == status), target)
+    ready_at = next((card.ready_at for card in (target, source) if card.status == status and card.ready_at), None)
     return replace(
         target,
         status=status,
@@ -166,7 +169,7 @@ def _joined(source: Card, target: Card, now: int) -> Card:
         suggestion=target.suggestion or source.suggestion,
         suggested_by=target.suggested_by or source.suggested_by,
         changed_at=now,
-        ready_at=leading.ready_at if status == "candidate" else None,
+        ready_at=ready_at,
         armed_at=armed[0].armed_at if armed else target.armed_at or source.armed_at,
         violations_before=sum(_before(card, "violations") for card in (source, target)),
         suppressed_before=sum(_before(card, "suppressed") for card in (source, target)),

@@ -19,7 +19,7 @@ from provenloop.domain.errors import BusyError, IdempotencyMismatchError, Integr
 from provenloop.domain.grain import Grain
 from provenloop.lessons.card import Card, Counter, counting
 from provenloop.lessons.folding import Folded, fold
-from provenloop.lessons.judgement import becomes_ready, comes_back, is_ready
+from provenloop.lessons.judgement import is_ready
 from provenloop.lessons.line import Counted, Line, checked, is_lesson, same_line
 from provenloop.services.call import Call
 from provenloop.services.card_chain import chained, put_as_ready, step_of_engine
@@ -121,6 +121,7 @@ class _Reporting:
         self._line, self._folded, self._offer = line, folded, offer
         self._stream = LessonLine(call, head.seq, line, folded, Addresses(head.key))
         self._card_id, self._address = self._stream.card_id, self._stream.address
+        self._in_force = in_force
         self._is_no_rule = self._card_id in in_force.not_rules
 
     def commit(self) -> dict[str, Any] | None:
@@ -203,14 +204,13 @@ class _Reporting:
             "since_rejection": int(card.status == "rejected"),
         }
         told = replace(counting(told, add), last_at=self._call.now)
-        within = side_of(card, self._settings)
+        step = self._in_force.step_due(told)
+        within = () if self._is_no_rule else side_of(card, self._settings)
         count = Count(told, card.rev, add=add, within=within, last_at=told.last_at, suggests=suggests)
-        for step, is_due in (("ready", becomes_ready), ("return", comes_back)):
-            if is_due(card, self._settings) and not self._is_no_rule:
-                told_of = {"reason": step, **self._offered()}
-                moved = step_of_engine(self._store, self._call, told, step, count, told_of)  # type: ignore[arg-type]
-                return moved.card, True, moved.writes
-        return told, False, [count]
+        if step is None:
+            return told, False, [count]
+        moved = step_of_engine(self._store, self._call, told, step, count, {"reason": step, **self._offered()})
+        return moved.card, True, moved.writes
 
     def _new_card(self) -> tuple[Card, bool, Sequence[Write]]:
         now, line = self._call.now, self._line
@@ -243,7 +243,7 @@ class _Reporting:
             "card": known,
             "violation_of": known if counted == "violation" else None,
             "candidate": card is not None and card.status == "candidate",
-            "ready": card is not None and is_ready(card, self._settings) and not self._is_no_rule,
+            "ready": card is not None and is_ready(card) and not self._is_no_rule,
             "just_ready": just_ready,
         }
 

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from provenloop.lessons.judgement import (
     Tally,
-    becomes_ready,
-    comes_back,
     is_ready,
     is_to_be_demoted,
     is_undeterminable,
+    step_due,
     tally_of,
 )
 from provenloop.lessons.settings import LessonSettings
@@ -106,33 +105,24 @@ def test_a_rule_is_never_both_demoted_and_undeterminable(v: int, s: int, n: int,
 
 
 @pytest.mark.parametrize(
-    ("card", "ready", "becomes"),
+    ("card", "ready", "step"),
     [
-        ({"reports": 1}, False, False),
-        ({"reports": 2}, False, True),
-        ({"reports": 3}, True, False),
-        ({"reports": 3, "ready_at": NOW}, True, False),
-        ({"reports": 2, "ready_at": NOW}, True, False),  # back after a rejection
-        ({"reports": 2, "status": "rejected"}, False, False),
-        ({"reports": 9, "status": "armed"}, False, False),
+        ({"reports": 2}, False, None),
+        ({"reports": 3}, False, "ready"),
+        ({"reports": 9}, False, "ready"),  # the threshold was lowered since
+        ({"reports": 3, "ready_at": NOW}, True, None),
+        ({"reports": 2, "ready_at": NOW}, True, None),  # back after a rejection
+        ({"reports": 9, "status": "armed"}, False, None),
+        ({"reports": 9, "status": "rejected"}, False, None),
+        ({"since_rejection": 2, "status": "rejected"}, False, None),
+        ({"since_rejection": 3, "status": "rejected"}, False, "return"),
+        ({"since_rejection": 7, "status": "rejected"}, False, "return"),
+        ({"since_rejection": 7, "status": "archived"}, False, None),
+        ({"since_rejection": 7, "status": "demoted"}, False, None),
     ],
 )
-def test_a_candidate_is_ready_at_the_threshold_and_becomes_so_once(
-    card: dict[str, Any], ready: bool, becomes: bool
+def test_a_candidate_becomes_ready_once_and_only_a_rejected_card_comes_back_by_itself(
+    card: dict[str, Any], ready: bool, step: str | None
 ) -> None:
-    assert is_ready(make_card(**card), SETTINGS) is ready
-    assert becomes_ready(make_card(**card), SETTINGS) is becomes
-
-
-@pytest.mark.parametrize(
-    ("status", "since", "back"),
-    [
-        ("rejected", 1, False),
-        ("rejected", 2, True),
-        ("rejected", 7, True),
-        ("archived", 7, False),
-        ("demoted", 7, False),
-    ],
-)
-def test_only_a_rejected_card_comes_back_by_itself(status: Any, since: int, back: bool) -> None:
-    assert comes_back(make_card(status=status, since_rejection=since), SETTINGS) is back
+    assert is_ready(make_card(**card)) is ready
+    assert step_due(make_card(**card), SETTINGS) == step
