@@ -12,7 +12,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from provenloop.adapters.model_reading import checked_address, is_key, kind_of_status, name_of, object_of, tokens
+from provenloop.adapters.model_reading import is_key, kind_of_status, name_of, object_of, tokens
+from provenloop.adapters.outside_address import checked_address
 from provenloop.domain.model_cost import Usage
 from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
 
@@ -37,17 +38,17 @@ class AnthropicModel:
     """
 
     def __init__(self, base_url: str = DEFAULT_URL) -> None:
-        self._base_url = checked_address(base_url)
+        self._base_url = checked_address(base_url, "the models")
 
     def ask(self, request: ModelRequest, key: str) -> ModelOutcome:
         """See ``ModelProvider``."""
         if not is_key(key):
             return ModelFailure("auth")
         _sdk()
-        from provenloop.adapters.model_transport import Deadline, ModelTransport  # noqa: PLC0415 - needs the SDK's HTTP
+        from provenloop.adapters.bounded_http import BoundedTransport, Deadline  # noqa: PLC0415 - needs the SDK's HTTP
 
         deadline = Deadline(request.timeout_ms / 1000)
-        transport = ModelTransport(deadline)
+        transport = BoundedTransport(deadline)
         try:
             with deadline, _client(self._base_url, key, transport) as client:
                 return _read(_create(client, request), request)

@@ -1,33 +1,18 @@
-"""What providers of models have in common: what can be a key or an address, what a status means, what an answer is."""
+"""What providers of models have in common: what can be a key, what a status means, what an answer is."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
 from provenloop.domain.canonical import StrictJsonError, parse_strict
-from provenloop.domain.errors import InternalError
 from provenloop.services.model_port import FailureKind
 
-_HERE = frozenset({"127.0.0.1", "::1", "localhost"})
 _KEY = re.compile(r"[!-~]{1,1000}\Z")
 _KINDS: dict[int, FailureKind] = {401: "auth", 402: "auth", 403: "auth", 408: "network", 429: "rate_limit"}
 _SERVER_FROM = 500
 _MOST_TOKENS = 10**9
 _MAX_NAME_CHARS = 128
-
-
-def checked_address(address: str) -> str:
-    """An address that keys may be sent to: one of HTTPS, or of plain HTTP on this machine.
-
-    Raises:
-        InternalError: it is neither.
-    """
-    parts = urlsplit(address)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _HERE):
-        raise InternalError("the address of the models must be one of https")
-    return address
 
 
 def is_key(text: str) -> bool:

@@ -11,14 +11,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from provenloop.adapters.model_reading import checked_address, is_key, kind_of_status, name_of, object_of, tokens
+from provenloop.adapters.model_reading import is_key, kind_of_status, name_of, object_of, tokens
+from provenloop.adapters.outside_address import checked_address
 from provenloop.domain.model_cost import Usage
 from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
 
 if TYPE_CHECKING:
     import httpx2
 
-    from provenloop.adapters.model_transport import ModelTransport
+    from provenloop.adapters.bounded_http import BoundedTransport
 
 _OK = 200
 #: What gateways answer that know no schemas, or not all of this one.
@@ -36,15 +37,15 @@ class OpenAiModel:
     """
 
     def __init__(self, base_url: str) -> None:
-        self._url = f"{checked_address(base_url).rstrip('/')}/chat/completions"
+        self._url = f"{checked_address(base_url, 'the models').rstrip('/')}/chat/completions"
 
     def ask(self, request: ModelRequest, key: str) -> ModelOutcome:
         """See ``ModelProvider``."""
         if not is_key(key):
             return ModelFailure("auth")
-        from provenloop.adapters.model_transport import Deadline, ModelTransport  # noqa: PLC0415 - takes long to import
+        from provenloop.adapters.bounded_http import BoundedTransport, Deadline  # noqa: PLC0415 - takes long to import
 
-        transport = ModelTransport(Deadline(request.timeout_ms / 1000))
+        transport = BoundedTransport(Deadline(request.timeout_ms / 1000))
         try:
             with transport.deadline, _client(transport, key) as client:
                 response = self._post(client, transport, _body(request))
@@ -54,11 +55,11 @@ class OpenAiModel:
         except Exception as error:  # noqa: BLE001 - whatever goes wrong there, the caller goes on without a model
             return _failure(error, timed_out=transport.deadline.is_over)
 
-    def _post(self, client: httpx2.Client, transport: ModelTransport, body: dict[str, Any]) -> httpx2.Response:
+    def _post(self, client: httpx2.Client, transport: BoundedTransport, body: dict[str, Any]) -> httpx2.Response:
         return client.post(self._url, json=body, timeout=transport.deadline.seconds_left)
 
 
-def _client(transport: ModelTransport, key: str) -> httpx2.Client:
+def _client(transport: BoundedTransport, key: str) -> httpx2.Client:
     import httpx2  # noqa: PLC0415 - takes long to import
 
     # Of a connection that was used before, nobody knows whether the other side has closed it meanwhile.

@@ -9,16 +9,15 @@ import json
 from collections.abc import Callable
 from functools import cache
 from typing import Any
-from urllib.parse import urlsplit
 
 import urllib3
 
-from provenloop.domain.errors import InternalError, IssuerUnavailableError
+from provenloop.adapters.outside_address import checked_address
+from provenloop.domain.errors import IssuerUnavailableError
 
 MAX_BYTES = 262_144
 _OK = 200
 _TIMEOUT = urllib3.Timeout(connect=2, read=3)
-_HERE = frozenset({"127.0.0.1", "::1", "localhost"})
 
 #: Gives the JSON object at an address.
 Reader = Callable[[str], dict[str, Any]]
@@ -31,9 +30,7 @@ def read_document(address: str) -> dict[str, Any]:
         InternalError: the address is not one of HTTPS.
         IssuerUnavailableError: nothing, or something else, is there.
     """
-    parts = urlsplit(address)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _HERE):
-        raise InternalError("an OIDC issuer and its keys must be at an address of https")
+    checked_address(address, "an OIDC issuer and of its keys")
     try:
         answer = _pool().request("GET", address, redirect=False, retries=False, preload_content=False)
         try:

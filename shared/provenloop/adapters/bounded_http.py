@@ -1,8 +1,8 @@
-"""HTTP to a model with an end in time and in size, whatever the other side does.
+"""HTTP to somebody outside with an end in time and in size, whatever the other side does.
 
 The timeouts of an HTTP client are for each read, so an answer that trickles never ends. Here a timer cuts the
-connection when the time of the call is over. Imports the HTTP library of the SDK, so it is imported when a model is
-first asked.
+connection when the time of the call is over. Imports the HTTP library of the models' SDK, so it is imported when
+somebody is first asked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import ssl
     from types import TracebackType
 
-MAX_BYTES = 2_000_000
+MODEL_BYTES = 2_000_000
 #: The HTTP library takes no timeout of 0.
 _LEAST_S = 0.001
 _CONNECTED = ("connect_tcp.complete", "start_tls.complete")
@@ -62,6 +62,8 @@ class Deadline:
         """Takes note of the connection; what the HTTP library calls for each of its steps."""
         if event.endswith(_CONNECTED):
             self._stream = info["return_value"]
+            if self.is_over:
+                self._cut()
 
     def _cut(self) -> None:
         connected = self._stream.get_extra_info("socket") if self._stream is not None else None
@@ -71,11 +73,16 @@ class Deadline:
                 connected.shutdown(socket.SHUT_RDWR)
 
 
-class ModelTransport(httpx2.BaseTransport):
-    """One connection for one call: its answer is at most 2 MB, and comes before the deadline."""
+class TooLargeError(httpx2.RemoteProtocolError):
+    """An answer is larger than it may be."""
 
-    def __init__(self, deadline: Deadline) -> None:
+
+class BoundedTransport(httpx2.BaseTransport):
+    """Connections of one call: an answer is at most ``max_bytes``, and comes before the deadline."""
+
+    def __init__(self, deadline: Deadline, max_bytes: int = MODEL_BYTES) -> None:
         self.deadline = deadline
+        self._max_bytes = max_bytes
         self._inner = httpx2.HTTPTransport(verify=_tls())
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -89,7 +96,7 @@ class ModelTransport(httpx2.BaseTransport):
         return httpx2.Response(
             status_code=response.status_code,
             headers=response.headers,
-            stream=_Bounded(response.stream),
+            stream=_Bounded(response.stream, self._max_bytes),
             extensions=response.extensions,
         )
 
@@ -99,17 +106,18 @@ class ModelTransport(httpx2.BaseTransport):
 
 
 class _Bounded(httpx2.SyncByteStream):
-    """A body of at most 2 MB."""
+    """A body of at most so many bytes."""
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: Any, max_bytes: int) -> None:
         self._inner = inner
+        self._max_bytes = max_bytes
 
     def __iter__(self) -> Iterator[bytes]:
         size = 0
         for chunk in self._inner:
             size += len(chunk)
-            if size > MAX_BYTES:
-                raise httpx2.RemoteProtocolError("the answer is too large")
+            if size > self._max_bytes:
+                raise TooLargeError("the answer is too large")
             yield chunk
 
     def close(self) -> None:
