@@ -9,6 +9,7 @@ can be is asked no more in this pass.
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from typing import TypeVar
@@ -102,5 +103,8 @@ def _is_believable(used: Usage, bound: Bound, answer: str) -> bool:
 
 
 def first_that_fits(choices: Sequence[_T], bound: Callable[[_T], Bound], budget: Budget) -> _T:
-    """The first of some choices that can be asked about; the last one where none can."""
-    return next((choice for choice in choices if budget.holds(bound(choice))), choices[-1])
+    """The first of some choices, each of which uses less than the one before, that can be asked about; the last one
+    where none can.
+    """
+    first = bisect_left(choices, 1, hi=len(choices) - 1, key=lambda choice: budget.holds(bound(choice)))
+    return choices[first]

@@ -63,14 +63,14 @@ class Bundle:
 
 
 def less_and_less(bundle: Bundle) -> list[Bundle]:
-    """The bundle and what may be shown instead of it, the better first: without the last pieces of evidence; and where
-    would be half of them or more, with nothing but evidence.
+    """A bundle with evidence, then what may be shown instead of it, each smaller than the one before: without its last
+    pieces of evidence; and once half of them are gone, with nothing but evidence.
     """
-    many = len(bundle.evidence)
+    many, half = len(bundle.evidence), len(bundle.evidence) // 2
     bare = replace(bundle, briefs=(), approved=(), rejected=())
     return [
-        *(replace(bundle, evidence=bundle.evidence[:kept]) for kept in range(many, many // 2, -1)),
-        *(replace(bare, evidence=bundle.evidence[:kept]) for kept in range(many, 0, -1)),
+        *(replace(bundle, evidence=bundle.evidence[:kept]) for kept in range(many, half, -1)),
+        *(replace(bare, evidence=bundle.evidence[:kept]) for kept in range(half + 1, 0, -1)),
     ]
 
 
