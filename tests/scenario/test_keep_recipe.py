@@ -227,7 +227,9 @@ def table_text(row: Any) -> str:
 
 def test_a_recipe_changed_very_often_is_forgotten_as_well(desk: Desk, shelf: Shelf) -> None:
     _, recipe = keep_recipe(shelf, desk.call(), learnt())
-    desk.plant(*(RecipeVersion(replace(recipe, revision=number)) for number in range(2, 120)))
+    desk.plant(*(RecipeVersion(replace(recipe, revision=number)) for number in range(1, 120)))
+    often = replace(recipe, revision=120, rev=recipe.rev + 1)
+    desk.store.transact(MEMORY, [Replace(often, expected=recipe.rev)], desk.now)
     assert forget_recipe(shelf, desk.call(), recipe.id, "asked for")["forgotten"] == 1
     assert desk.store.recipe_versions(MEMORY, recipe.scope_key, recipe.signature) == ()
 

@@ -24,26 +24,34 @@ _SHARED = frozenset({
 
 def own_texts(grain: Grain) -> frozenset[str]:
     """The texts that this grain says, folded, those too short to tell left out."""
-    said = (text for name, value in grain.body.items() if name not in _SHARED for text in _texts_in(value))
+    said = (text for name, value in grain.body.items() if name not in _SHARED for text in texts_in(value))
     folded = (normalise(text) for text in said)
     return frozenset(text for text in folded if len(text) >= MIN_CHARS)
 
 
-def _texts_in(value: Any) -> Iterator[str]:
+def texts_in(value: Any) -> Iterator[str]:
+    """All texts among the values of what JSON can hold."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for item in value.values():
-            yield from _texts_in(item)
+            yield from texts_in(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _texts_in(item)
+            yield from texts_in(item)
 
 
 def mentions(text: str, folded: frozenset[str]) -> bool:
     """Whether a text holds one of some folded texts as whole words (in scripts without blanks: anywhere)."""
     within = normalise(text)
     return any(part in within and (not part.isascii() or _as_words(part, within)) for part in folded)
+
+
+def names(subject: str, text: str) -> bool:
+    """Whether a text names a folded subject: anywhere; as the whole of it, where the subject is too short to tell."""
+    if len(subject) >= MIN_CHARS:
+        return mentions(text, frozenset({subject}))
+    return bool(subject) and normalise(text) == subject
 
 
 def _as_words(part: str, within: str) -> bool:

@@ -6,7 +6,7 @@ right after. Where that is interrupted, forgetting the same grain again finishes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from provenloop.domain.address import Addresses
@@ -81,19 +81,23 @@ def erasures_of(
     said = said.union(*map(own_texts, (*grains, *(row.grain for row in versions))))
     quoting, suggesting = _of_lessons(store, call, grains)
     gone = frozenset(grain.address for grain in grains)
-    remarks = tuple(_remarks(store, call, gone, said))
+
+    def repeats(text: str) -> bool:
+        return mentions(text, said)
+
+    remarks = tuple(remarks_on(store, call, gone, repeats))
     if not said:
         return Erasures(call.now, versions, calls=calls, quoting=quoting, suggesting=suggesting, remarks=remarks)
     questions = (asked for asked in _repeating_questions(store, call, said) if asked.address not in gone)
-    notes = tuple(_repeating(store, call, said, chain))
-    return Erasures(call.now, versions, tuple(questions), notes, calls, quoting, suggesting, remarks)
+    notes = (note for note in repeating_notes(store, call, repeats) if note.subject != chain)
+    return Erasures(call.now, versions, tuple(questions), tuple(notes), calls, quoting, suggesting, remarks)
 
 
-def _remarks(store: Store, call: Call, gone: frozenset[str], said: frozenset[str]) -> Iterator[Remark]:
+def remarks_on(store: Store, call: Call, gone: frozenset[str], repeats: Callable[[str], bool]) -> Iterator[Remark]:
     """Remarks that rest on one of the grains, whatever their words are, and others that repeat something."""
-    for remark in store.all_remarks(call.memory) if gone or said else ():
+    for remark in store.all_remarks(call.memory):
         words = (remark.target, remark.summary, remark.guidance)
-        if not remark.is_erased and (gone & set(remark.evidence) or any(mentions(text, said) for text in words)):
+        if not remark.is_erased and (gone & set(remark.evidence) or any(map(repeats, words))):
             yield remark
 
 
@@ -133,10 +137,10 @@ def _repeating_questions(store: Store, call: Call, said: frozenset[str]) -> Iter
             yield question
 
 
-def _repeating(store: Store, call: Call, said: frozenset[str], chain: str) -> Iterator[Note]:
-    """Reasons of other chains. A job keeps what it still needs to know, and drops it when it ends."""
-    notes = (note for note in store.all_notes(call.memory) if note.subject != chain and not is_of_a_job(note.subject))
-    return (note for note in notes if mentions(note.because, said))
+def repeating_notes(store: Store, call: Call, repeats: Callable[[str], bool]) -> Iterator[Note]:
+    """Reasons that repeat something. A job keeps what it still needs to know, and drops it when it ends."""
+    notes = (note for note in store.all_notes(call.memory) if not is_of_a_job(note.subject))
+    return (note for note in notes if repeats(note.because))
 
 
 def _with_content(store: Store, call: Call, grain: Grain) -> Iterator[History]:

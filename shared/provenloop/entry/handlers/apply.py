@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-from provenloop.domain.audit import new_chain
-from provenloop.domain.errors import NotFoundError
 from provenloop.entry.models.forget import ForgetRequest
 from provenloop.entry.models.loop import ApplyRequest, RollbackRequest
 from provenloop.entry.reply import Reply, json_reply
 from provenloop.entry.request import Request
 from provenloop.entry.telemetry import count
-from provenloop.services import apply_change, jobs
-from provenloop.services import forget as forgetting
+from provenloop.services import apply_change
+from provenloop.services import forget_subject as forgetting
 from provenloop.services import roll_back as undo
-from provenloop.services.erasing import Erasures
-from provenloop.services.forget_plan import Plan, Wanted
-from provenloop.services.forget_recipes_about import forget_recipes_about, recipes_about
-from provenloop.services.forgetting import reply_of
+from provenloop.services.forget_plan import Wanted
 
 
 def apply(request: Request) -> Reply:
@@ -44,33 +38,12 @@ def forget(request: Request) -> Reply:
     """Forget a grain, or a subject: 202 where a job goes on with it."""
     body = request.body_as(ForgetRequest)
     wanted = Wanted(body.address, body.namespace, body.subject)
-    current, because, subject = request.wiring, body.because or "", body.subject
-    named = recipes_about(current.store, request.call, subject) if subject else []
+    current = request.wiring
     if body.dry_run:
-        with _nothing_but(named, subject) as told:
-            told.update(forgetting.would_forget(current.store, request.call, wanted))
-        return json_reply({**told, "recipes": len(named), "dry_run": True})
-    is_done = True
-    with _nothing_but(named, subject) as told:
-        is_done, answer = jobs.forget_or_begin(current.store, current.jobs, request.call, wanted, because)
-        told.update(answer)
-    recipes = forget_recipes_about(current.shelf, request.call, subject, because) if subject else 0
-    if not is_done:
-        return json_reply(told, status=202)
-    count("GrainsForgotten", told["forgotten"])
-    return json_reply({**told, "recipes": recipes})
-
-
-@contextmanager
-def _nothing_but(recipes: Sequence[str], subject: str | None) -> Iterator[dict[str, Any]]:
-    """What is told of a subject of which nothing is held but recipes; filled in where there is more."""
-    told: dict[str, Any] = {}
-    try:
-        yield told
-    except NotFoundError as unknown:
-        if not recipes or subject is None or unknown.field != "subject":
-            raise
-        told.update(reply_of(Plan(new_chain(""), (), Erasures(0)), None, None))
+        return json_reply(forgetting.would_forget_subject(current.store, request.call, wanted))
+    is_done, answer = forgetting.forget_subject(current.shelf, current.jobs, request.call, wanted, body.because or "")
+    count("GrainsForgotten", answer["forgotten"] if is_done else 0)
+    return json_reply(answer, status=200 if is_done else 202)
 
 
 def _applied(request: Request, decide: Callable[..., dict[str, Any]]) -> Reply:
