@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,7 +74,7 @@ def reflected(provider: ModelProvider, bundle: Bundle = BUNDLE, limits: Limits |
     )
 
 
-def asked(server: ModelServer, *plays: Play, **more: Any) -> Reflected:
+def asked(server: ModelServer, *plays: Play | Callable[[Mapping[str, Any]], Play], **more: Any) -> Reflected:
     """Reflect on the small memory with a provider that answers so."""
     server.seen.clear()
     server.keys = None

@@ -137,36 +137,6 @@ def test_without_evidence_nobody_is_asked(server: ModelServer) -> None:
     assert not server.seen
 
 
-FAILING = [
-    (server_.UNAUTHORIZED, "auth", False),
-    (server_.RATE_LIMITED, "rate_limit", True),
-    (server_.BROKEN, "server", True),
-    (server_.refuses(), "refusal", False),
-    (server_.says_text("{"), "parse", False),
-    (says({"results": {}, "recommendations": {}, "notes": {}}), "parse", False),
-    (says([]), "parse", False),
-]
-
-
-@pytest.mark.parametrize("at", [0, 1, 2], ids=["discover", "ground", "verify"])
-@pytest.mark.parametrize("failing", FAILING, ids=lambda case: case[1])
-def test_a_call_that_fails_drops_all_that_models_said(
-    server: ModelServer, at: int, failing: tuple[Play, str, bool]
-) -> None:
-    play, kind, may_pass = failing
-    found = asked(server, *GOOD[:at], play)
-    assert (found.findings, found.stopped) == ((), f"{STAGES[at].op}:{kind}")
-    assert (found.retry, found.counts["calls"]) == (may_pass, at + 1)
-    assert [row.kind for row in found.rows][:at] == [""] * at
-
-
-@pytest.mark.parametrize("failing", FAILING, ids=lambda case: case[1])
-def test_findings_stay_where_only_what_to_do_fails(server: ModelServer, failing: tuple[Play, str, bool]) -> None:
-    found = asked(server, *GOOD[:3], failing[0])
-    assert [finding.guidance for finding in found.findings] == [""]
-    assert (found.stopped, found.retry, found.counts["kept"]) == (f"enrich:{failing[1]}", False, 1)
-
-
 def test_what_to_do_is_asked_where_it_is_missing_only(server: ModelServer) -> None:
     two = (draft(guidance="move the desk"), draft(summary="Lisbon is no office"))
     notes = enriches({"f1": "other", "f2": "x" * 900, "f3": "?"})
@@ -184,13 +154,6 @@ def test_time_that_is_nearly_over_ends_the_stages(server: ModelServer) -> None:
         assert (found.findings, found.stopped, found.retry, len(server.seen)) == ((), "time", True, calls)
     found = asked(server, *GOOD, left_ms=Clock(steps=[0, 0, 0, 0, 73_001]))
     assert (len(found.findings), found.stopped, found.retry, len(server.seen)) == (1, "time", False, 3)
-
-
-@pytest.mark.parametrize("play", [server_.HANGS, server_.TRICKLES])
-def test_a_call_has_the_time_that_is_left(server: ModelServer, play: Play) -> None:
-    found = asked(server, play, left_ms=Clock(5_100))
-    assert (found.findings, found.stopped, found.retry) == ((), "discover:network", True)
-    assert [row.kind for row in found.rows] == ["network"]
 
 
 @pytest.mark.parametrize(("tokens", "calls"), [(2_000, 0), (10_000, 1)])

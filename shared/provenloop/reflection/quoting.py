@@ -19,6 +19,7 @@ from dataclasses import asdict
 from typing import Any
 
 from provenloop.domain.quoting import Quoted
+from provenloop.domain.visible import visible
 from provenloop.reflection.bundle import Bundle
 from provenloop.reflection.draft import ModelDraft
 
@@ -66,4 +67,5 @@ def _numbered(group: str, items: Iterable[Mapping[str, Any]]) -> Iterable[Quoted
 
 
 def _item(group: str, name: str, fields: Mapping[str, Any]) -> Quoted:
-    return Quoted(f"{group}:{name}", json.dumps(fields, ensure_ascii=False, separators=(",", ":")))
+    # Escapes of hidden characters are put in before it is JSON, for they would not be JSON inside of it.
+    return Quoted(f"{group}:{name}", json.dumps(visible(fields), ensure_ascii=False, separators=(",", ":")))
