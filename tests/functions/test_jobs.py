@@ -152,7 +152,7 @@ def test_an_export_is_json_lines_with_its_cursor_in_a_header(api: Api, monkeypat
     whole = api.call("export_memory")
     assert (whole.status, whole.header("content-type")) == (200, "application/x-ndjson")
     assert whole.header("provenloop-cursor") is None
-    assert len(whole.text.splitlines()) == 61
+    assert len(whole.text.splitlines()) == 62
     monkeypatch.setattr("provenloop.services.export.PAGE_BYTES", 5_000)
     first = api.call("export_memory")
     cursor = first.header("provenloop-cursor")

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from provenloop.domain.errors import InvalidInputError, NotFoundError, ScopeDeniedError
+from provenloop.domain.policy import Policy
 from provenloop.services import export
+from provenloop.services.configure import ConfigChange, configure
 from provenloop.services.export import Page, export_page
 from tests.builders import Desk, make_fact, make_goal, make_principal, make_skill
 from tests.scenario.test_forget import forgotten
@@ -49,7 +51,13 @@ def test_everything_is_told_with_versions_and_reasons(held: Desk) -> None:
     lines = told(only)
     counted = Counter(name for name, _ in lines)
     entries = list(held.store.audit_entries(held.memory))
-    assert counted == {"grain": len(held.grains()), "version": 1, "recommendation": 2, "audit": len(entries)}
+    assert counted == {
+        "config": 1,
+        "grain": len(held.grains()),
+        "version": 1,
+        "recommendation": 2,
+        "audit": len(entries),
+    }
     assert {value["address"] for name, value in lines if name == "grain"} == set(held.grains())
     [version] = [value for name, value in lines if name == "version"]
     assert (version["name"], version["proficiency"]) == ("sail", 0.1)
@@ -57,6 +65,19 @@ def test_everything_is_told_with_versions_and_reasons(held: Desk) -> None:
     assert {value["id"] for name, value in lines if name == "audit"} == {entry.id for entry in entries}
     statuses = sorted(value["status"] for name, value in lines if name == "recommendation")
     assert statuses == ["applied", "pending"]
+
+
+def test_the_configuration_in_force_is_told_first_with_what_the_policy_leaves_of_it(held: Desk) -> None:
+    [(name, unset), *_] = told(page(held))
+    assert (name, unset["rev"], unset["lessons"]["promote_threshold"]) == ("config", 0, 3)
+    change = ConfigChange(analyzer="loop.staleness", severity_floor="low", lessons={"promote_threshold": 2})
+    policy = Policy(severity_floors={"loop.staleness": "high"})
+    answer = configure(held.store, held.call(), change, policy=policy)
+    [(name, config), *_] = told(export_page(held.store, held.call(), None, lambda: False, policy))
+    assert (name, config) == ("config", json.loads(json.dumps(answer, default=dict)))
+    [row] = [row for row in config["analyzers"] if row["id"] == "loop.staleness/1"]
+    assert (row["severity_floor"], config["lessons"]["promote_threshold"]) == ("high", 2)
+    assert Counter(name for name, _ in told(*all_pages(held)))["config"] == 1
 
 
 def test_pages_together_are_the_whole_in_the_same_order(held: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -276,7 +276,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "export_memory", "loop_api", "GET", f"{MEMORY}/export", ("admin",),
-        "Export grains with versions, recommendations, cards and audit entries, in pages of JSON lines.", None,
+        "Export everything a memory holds, from its configuration to its audit trail, in pages of JSON lines.", None,
         query=ExportQuery, media_type="application/x-ndjson",
     ),
     Operation(

@@ -103,11 +103,11 @@ def configure(
         before = store.memory_config(call.memory)
         after = _changed(before, change, analyzer)
         if after == before:
-            return _answer(before, policy)
+            return config_told(before, policy)
         after = replace(after, rev=before.rev + 1)
         with suppress(WriteRefusedError):
             store.transact(call.memory, list(_writes(store, call, before, after, because)), call.now)
-            return _answer(after, policy)
+            return config_told(after, policy)
     raise BusyError("others keep changing the configuration; try again")
 
 
@@ -179,7 +179,8 @@ def _changed_analyzer(own: AnalyzerConfig, change: ConfigChange, analyzer: Analy
     )
 
 
-def _answer(config: MemoryConfig, policy: Policy) -> dict[str, Any]:
+def config_told(config: MemoryConfig, policy: Policy) -> dict[str, Any]:
+    """The configuration of a memory as it is shown, with what the policy leaves of it in force."""
     return {
         "rev": config.rev,
         "passes_enabled": config.passes_enabled,

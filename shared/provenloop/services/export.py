@@ -1,8 +1,8 @@
 """Export: everything a memory holds for a person or an auditor, as JSON lines, in pages.
 
-Grains with their earlier versions come first, then recommendations, cards (their lessons are grains), recipes and what
-they said before, the ledger, and audit entries with their reasons; each in the order of its key, so that the order is
-the same every time and a page goes on exactly where the last one ended.
+The configuration in force comes first, then grains with their earlier versions, recommendations, cards (their lessons
+are grains), recipes and what they said before, the ledger, and audit entries with their reasons; each in the order of
+its key, so that the order is the same every time and a page goes on exactly where the last one ended.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from provenloop.domain.audit import AuditEntry, Note
 from provenloop.domain.cursor import cursor_at, place_of
 from provenloop.domain.grain import Grain
 from provenloop.domain.ledger import LedgerRow
+from provenloop.domain.policy import CLOSED, Policy
 from provenloop.domain.recipe import Recipe, RecipeVersion
 from provenloop.domain.recommendation import Recommendation
 from provenloop.domain.records import History
@@ -24,6 +25,7 @@ from provenloop.lessons.card import Card
 from provenloop.services.audit_trail import entry_told
 from provenloop.services.call import Call
 from provenloop.services.cards_read import card_fields
+from provenloop.services.configure import config_told
 from provenloop.services.erasure_port import Part
 from provenloop.services.findings_read import described
 from provenloop.services.grain_read import shown
@@ -34,8 +36,13 @@ from provenloop.services.recipe_told import recipe_fields
 
 #: Most bytes of a page; an answer can carry a little more.
 PAGE_BYTES = 4_000_000
+#: What a line tells of.
+LineField = Literal[
+    "config", "grain", "version", "recommendation", "card", "recipe", "recipe_version", "ledger", "audit"
+]  # fmt: skip
+Line = tuple[LineField, Mapping[str, Any]]
 _PARTS: tuple[Part, ...] = get_args(Part)
-_PLACE = re.compile(rf"({'|'.join(_PARTS)})/([\x21-\x7e]{{1,1024}})")
+_PLACE = re.compile(rf"({'|'.join(('config', *_PARTS))})/([\x21-\x7e]{{1,1024}})")
 
 
 class Page(NamedTuple):
@@ -45,11 +52,13 @@ class Page(NamedTuple):
     cursor: str | None
 
 
-def export_page(store: Store, call: Call, cursor: str | None, spent: Callable[[], bool]) -> Page:
+def export_page(
+    store: Store, call: Call, cursor: str | None, spent: Callable[[], bool], policy: Policy = CLOSED
+) -> Page:
     """The next page. It is never empty, and ends when it is full or the time is spent.
 
-    Each line is an object of one field: ``grain``, ``version`` (how a grain was before), ``recommendation``, ``card``,
-    ``recipe``, ``recipe_version``, ``ledger``, ``audit``, or at the end ``cursor``.
+    Each line is an object of one field, one of ``LineField`` or at the end ``cursor``. The configuration is told as a
+    change of it is answered, under the host's ``policy``.
 
     Raises:
         ScopeDeniedError, NotFoundError, InvalidInputError: naming the cursor.
@@ -58,8 +67,8 @@ def export_page(store: Store, call: Call, cursor: str | None, spent: Callable[[]
     require_heads(store, call.memory)
     lines: list[str] = []
     size, reached = 0, cursor
-    for place, told in _Telling(store, call).after(*_place_of(cursor)):
-        line = _text(told)
+    for place, (name, told) in _Telling(store, call, policy).after(*_place_of(cursor)):
+        line = _text({name: told})
         size += len(line.encode()) + 1
         if lines and (size > PAGE_BYTES or spent()):
             return Page((*lines, _text({"cursor": reached})), reached)
@@ -74,31 +83,36 @@ class _Telling:
 
     store: Store
     call: Call
+    policy: Policy
     _notes: tuple[str, Mapping[int, Note]] = field(default=("", {}))
 
-    def after(self, part: Part, place: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """(cursor behind it, what is told) of everything from a place on."""
-        for each in _PARTS[_PARTS.index(part) :]:
+    def after(self, part: str, place: str) -> Iterator[tuple[str, Line]]:
+        """(cursor behind it, what is told) of everything from a place on; an empty part is the beginning."""
+        if not part:
+            config = self.store.memory_config(self.call.memory)
+            yield cursor_at(f"config/{config.rev}"), ("config", config_told(config, self.policy))
+        begun = _PARTS.index(part) if part in _PARTS else 0
+        for each in _PARTS[begun:]:
             for sort, entity in self.store.walk(self.call.memory, each, place if each == part else "", self.call.now):
                 told = self._told(entity)
                 if told is not None:
                     yield cursor_at(f"{each}/{sort}"), told
 
-    def _told(self, entity: Entity) -> Mapping[str, Any] | None:
+    def _told(self, entity: Entity) -> Line | None:
         match entity:
             case Grain():
-                return {"grain": shown(entity, self.call.now)}
+                return "grain", shown(entity, self.call.now)
             case History():
                 version = shown(entity.grain, self.call.now)
-                return {"version": {name: value for name, value in version.items() if name != "live"}}
+                return "version", {name: value for name, value in version.items() if name != "live"}
             case Recommendation():
-                return {"recommendation": described(self.store, self.call, entity)}
+                return "recommendation", described(self.store, self.call, entity)
             case Card():
-                return {"card": card_fields(entity)}
+                return "card", card_fields(entity)
             case Recipe() | RecipeVersion() | LedgerRow():
                 return _of_the_ladder(entity)
             case AuditEntry():
-                return {"audit": entry_told(entity, self._note(entity))}
+                return "audit", entry_told(entity, self._note(entity))
         return None
 
     def _note(self, entry: AuditEntry) -> Note | None:
@@ -108,20 +122,20 @@ class _Telling:
         return self._notes[1].get(entry.n)
 
 
-def _of_the_ladder(entity: Recipe | RecipeVersion | LedgerRow) -> Mapping[str, Any]:
+def _of_the_ladder(entity: Recipe | RecipeVersion | LedgerRow) -> Line:
     if isinstance(entity, LedgerRow):
-        return {"ledger": row_told(entity)}
+        return "ledger", row_told(entity)
     if isinstance(entity, RecipeVersion):
-        return {"recipe_version": recipe_fields(entity.recipe)}
-    return {"recipe": recipe_fields(entity)}
+        return "recipe_version", recipe_fields(entity.recipe)
+    return "recipe", recipe_fields(entity)
 
 
 def _text(told: Mapping[str, Any]) -> str:
     return json.dumps(told, ensure_ascii=False, separators=(",", ":"), default=dict)
 
 
-def _place_of(cursor: str | None) -> tuple[Part, str]:
+def _place_of(cursor: str | None) -> tuple[str, str]:
     if cursor is None:
-        return _PARTS[0], ""
-    found = place_of(cursor, _PLACE, "an export")
-    return _PARTS[_PARTS.index(found[1])], found[2]
+        return "", ""
+    part, place = place_of(cursor, _PLACE, "an export").groups()
+    return part, place

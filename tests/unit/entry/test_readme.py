@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 from hypothesis import settings
 
@@ -11,6 +12,7 @@ from provenloop.domain.bus_events import COMMON_FIELDS, EVENT_FIELDS
 from provenloop.domain.errors import error_classes
 from provenloop.entry.operations import MEMORY, OPERATIONS
 from provenloop.entry.problems import status_of
+from provenloop.services.export import LineField
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -38,6 +40,11 @@ def test_every_event_is_listed_with_its_fields_and_no_other() -> None:
     assert [(kind, tuple(re.findall(r"`(\w+)`", fields))) for kind, fields in rows] == list(EVENT_FIELDS.items())
     introduction = section.partition("\n|")[0]
     assert [name for name in COMMON_FIELDS if f"`{name}`" not in introduction] == []
+
+
+def test_every_line_of_an_export_is_listed_and_no_other() -> None:
+    [section] = re.findall(r"^## Export\n(.+?)^## ", API, re.MULTILINE | re.DOTALL)
+    assert tuple(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == get_args(LineField)
 
 
 def test_the_readme_can_be_read_in_one_sitting() -> None:

@@ -216,7 +216,8 @@ def configure(request: Request) -> Reply:
 def export_memory(request: Request) -> Reply:
     """A page of everything that is held for a person or an auditor, one JSON text a line; a header has the cursor."""
     cursor = request.query_as(ExportQuery).cursor
-    page = export.export_page(request.wiring.store, request.call, cursor, spent(request.context))
+    wiring = request.wiring
+    page = export.export_page(wiring.store, request.call, cursor, spent(request.context), wiring.policy.policy)
     return json_lines_reply(page.lines, page.cursor)
 
 
