@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from provenloop.adapters.anthropic_model import AnthropicModel
+from provenloop.domain.memory_config import AnalyzerConfig, MemoryConfig
 from provenloop.domain.model_cost import Usage
 from provenloop.domain.outside import MAX_GUIDANCE_CHARS, MAX_SUMMARY_CHARS
 from provenloop.domain.recommendation import Recommendation
-from provenloop.services import configure, start_session
+from provenloop.services import start_session
 from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
 from provenloop.services.outside_port import Outside
 from provenloop.services.reflect_port import ReflectionModel, ReflectionModels
@@ -254,9 +255,7 @@ def test_a_model_that_obeys_what_evidence_orders_gets_one_finding_into_the_queue
 
 
 def test_the_cap_of_a_memory_on_tokens_holds_over_all_calls_of_a_pass(desk: Desk) -> None:
-    configure.configure(
-        desk.store, desk.call(), configure.ConfigChange("loop.llm/1", parameters={"max_tokens": 2_000}), "thrift"
-    )
+    desk.plant(MemoryConfig(rev=1, analyzers={"loop.llm": AnalyzerConfig(parameters={"max_tokens": 2_000})}))
     liar = Liar(itertools.cycle([ModelAnswer({"recommendations": []}, "{}", Usage(10, 10), "m")]))
     desk.outside = asking(liar)
     record(desk)

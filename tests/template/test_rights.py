@@ -53,8 +53,9 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "LOOP": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem", "ConditionCheckItem"}),
         "AUDIT": frozenset({"PutItem"}),
         "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
-        "NOTE": frozenset({"PutItem"}),
+        "NOTE": frozenset({"BatchGetItem", "PutItem"}),
         "LESSON": frozenset({"GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem"}),
+        "RECIPE": frozenset({"PutItem"}),
     },
     "apply": {
         "TOKEN": frozenset({"GetItem"}),

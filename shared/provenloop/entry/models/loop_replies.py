@@ -29,6 +29,18 @@ class Usage(WireModel):
     writes: float
 
 
+class ModelsAsked(WireModel):
+    """What models were asked in a pass, and what came of it."""
+
+    model: Annotated[str, Field(description="The model that proposes, as it calls itself.")]
+    calls: int
+    drafts: Annotated[int, Field(description="Findings that were proposed and cite what was shown.")]
+    grounded: Annotated[int, Field(description="Those of them whose premises the evidence holds.")]
+    kept: Annotated[int, Field(description="Those of them that were judged sound, with enough confidence.")]
+    stopped: Annotated[str | None, Field(description="Why it ended before its last stage.")]
+    cost_nano_usd: int
+
+
 class PassReply(WireModel):
     """The outcome of a pass; a skip is success."""
 
@@ -49,6 +61,7 @@ class PassReply(WireModel):
     analyzers_run: list[str]
     analyzers_skipped: list[Skip]
     watermark: Annotated[int, Field(description="Number of the last commit that was folded.")]
+    model: Annotated[ModelsAsked | None, Field(description="Only where a model was asked.")] = None
     usage: Usage
 
 
