@@ -54,6 +54,10 @@ look-alikes: .venv/.package ## How well the guards tell apart the labelled pairs
 recipes-bench: .venv/.package ## What the recipe ladder makes of labelled requests, or of the pairs of PAIRS
 	@.venv/bin/python -m tests.recipes_bench $(if $(PAIRS),"$(PAIRS)")
 
+.PHONY: reflection
+reflection: .venv/.package ## What the model stages make of labelled memories; with MODEL (and GROUND_MODEL), of a real model
+	@.venv/bin/python -m tests.reflection $(if $(MODEL),--model "$(MODEL)") $(if $(GROUND_MODEL),--ground "$(GROUND_MODEL)")
+
 .PHONY: signatures
 signatures: .venv/.package ## How well error signatures group the labelled lines in the CSV files of DATA
 	@.venv/bin/python -m provenloop.entry.measure_signatures $(if $(DATA),"$(DATA)")

@@ -37,7 +37,7 @@ settings.register_profile("nightly", parent=settings.get_profile("dev"), max_exa
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 #: Of these folders a machine that is too slow for all tests runs a share, another one for each commit.
-SHARED_OUT = ("contract", "functions", "parity", "precision", "recipes_bench", "scenario", "template")
+SHARED_OUT = ("contract", "functions", "parity", "precision", "recipes_bench", "reflection", "scenario", "template")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -170,10 +170,15 @@ def play(case: Case, store: DynamoStore) -> Counter[str]:
     Raises:
         ValueError: the case is not well formed.
     """
+    empty_table()
+    return Play(case, store).run()
+
+
+def empty_table() -> None:
+    """Take everything out of the table."""
     client: Any = table.connection().client
     client.delete_table(TableName=TABLE)
     make_table(client)
-    return Play(case, store).run()
 
 
 def _at(step: Step) -> int:
