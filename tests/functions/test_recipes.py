@@ -597,6 +597,21 @@ def test_settings_are_checked_whole_and_health_tells_what_holds(desk: RecipeDesk
     assert cleared["recipes"] == {}
 
 
+def test_models_without_a_key_or_with_one_that_cannot_be_read_are_told_by_health(desk: RecipeDesk) -> None:
+    secrets = boto3.client("secretsmanager", region_name="us-east-1")
+    secrets.put_secret_value(SecretId="model-key", SecretString=" ")
+    told = held("recipes_health", desk.api.done("recipes_health"))
+    assert (told["composer"], told["faults"]) == (False, [])
+    refused = desk.api.call("distil_recipe", body={"envelope": ENVELOPE, "scope": SCOPE})
+    assert desk.api.refused(refused)[0] == 503
+    assert desk.rows() == []
+
+    secrets.delete_secret(SecretId="model-key", ForceDeleteWithoutRecovery=True)
+    told = held("recipes_health", desk.api.done("recipes_health"))
+    assert told["composer"] is False
+    assert told["faults"] == ["composer: a secret of the installation cannot be read"]
+
+
 def test_an_embedder_that_tells_nothing_apart_switches_its_rung_off_and_health_says_so(
     desk: RecipeDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from provenloop.domain.chain_check import verify_chain
@@ -15,6 +14,7 @@ from provenloop.services.audit_trail import entry_told
 from provenloop.services.call import Call
 from provenloop.services.ledger_summary import LedgerSpan, row_told
 from provenloop.services.memories import require_heads
+from provenloop.services.model_port import ModelAccess
 from provenloop.services.ports import Store
 from provenloop.services.recipe_decisions import ACTIONS_OF
 from provenloop.services.recipe_settings import InstalledSettings
@@ -108,7 +108,7 @@ def _place_of(cursor: str | None) -> tuple[int, str] | None:
 
 
 def recipes_health(
-    store: Store, call: Call, installed: InstalledSettings, rung: SemanticRung, has_model: Callable[[], bool]
+    store: Store, call: Call, installed: InstalledSettings, rung: SemanticRung, models: ModelAccess
 ) -> dict[str, Any]:
     """How the ladder stands in a memory: the settings in force, what is wrong with any, and which rungs work.
 
@@ -131,11 +131,16 @@ def recipes_health(
     fault = _embedder_fault(rung)
     if fault is not None:
         faults.append(f"embedder: {fault}")
+    has_model = False
+    try:
+        has_model = bool(models.key())
+    except LoopError as error:
+        faults.append(f"composer: {error.message}")
     return {
         **told,
         "embedder": None if embedder is None else {"tag": embedder.tag, "version": embedder.version},
         "semantic": fault is None,
-        "composer": has_model(),
+        "composer": has_model,
         "faults": faults,
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from provenloop.domain.errors import InvalidInputError
+from provenloop.domain.errors import InvalidInputError, LoopError
 from provenloop.domain.secrets import redact_json
 from provenloop.entry.models.recipes import (
     CommitRequest,
@@ -108,7 +108,7 @@ def distil_recipe(request: Request) -> Reply:
         own_key=own_key is not None,
         log_fields=redact_json(dict(body.log_fields))[0],
     )
-    has_model = own_key is not None or current.settings.model_key_secret is not None
+    has_model = _has_model(request)
     if body.wait:
         distiller = current.distiller(own_key, waits=True)
         job = distilling.distil_now(distiller, current.distillations, request.call, wanted, has_model=has_model)
@@ -117,6 +117,14 @@ def distil_recipe(request: Request) -> Reply:
             current.store, current.distillations, request.call, wanted, has_model=has_model
         )
     return json_reply(distillations.told(job), status=200 if job.is_over else 202)
+
+
+def _has_model(request: Request) -> bool:
+    """Whether models are switched on. A key that cannot be read now may be read when one is asked."""
+    try:
+        return bool(request.wiring.models(request.model_key).key())
+    except LoopError:
+        return True
 
 
 def show_distillation(request: Request) -> Reply:
@@ -141,7 +149,7 @@ def recipes_health(request: Request) -> Reply:
         request.call,
         current.recipe_settings,
         current.semantic,
-        lambda: current.settings.model_key_secret is not None,
+        current.models(),
     )
     return json_reply(answer)
 
