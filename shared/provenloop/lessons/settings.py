@@ -10,13 +10,14 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from provenloop.domain.errors import IntegrityError, ParameterError
+from provenloop.domain.instants import DAY_MS
 from provenloop.domain.memory_config import ParameterValue
 from provenloop.domain.setting_values import checked_flag, checked_number
 
 RATIO_STEPS = 20
 """Steps of ``demote_ratio`` between 0 and 1."""
 _GIB = 1 << 30
-_LONGEST_MS = 365 * 86_400_000
+_LONGEST_MS = 365 * DAY_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class LessonSettings:
     revive_threshold: int = 3
     max_lessons_bytes: int = 0
     digest_timeout_ms: int = 120_000
-    decay_interval_ms: int = 86_400_000
+    decay_interval_ms: int = DAY_MS
     max_injected_rules: int = 50
 
     @property

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from provenloop.domain.instants import DAY_MS
 from provenloop.services.external_port import ExternalAnalyzers
 from provenloop.services.model_port import TellLost, tell_nobody
 from provenloop.services.reflect_port import ReflectionModels
 
-_NO_END_MS = 86_400_000
+_NO_END_MS = DAY_MS
 
 
 def no_end() -> int:

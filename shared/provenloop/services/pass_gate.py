@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from provenloop.domain.commit import Heads, LogEntry
 from provenloop.domain.errors import InvalidInputError
+from provenloop.domain.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 
 _DURATION = re.compile(r"([1-9][0-9]{0,5})([smhd])\Z")
-_UNIT_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_UNIT_MS = {"s": SECOND_MS, "m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS}
 
 
 @dataclass(frozen=True, slots=True)
