@@ -146,3 +146,42 @@ def test_external_analyzers_are_shown_without_what_may_be_secret(host: Api) -> N
         {**registered, **limits, "endpoint": "https://pii.example/analyze"},
         {**command, **limits, "endpoint": "command:./finder.py"},
     ]
+
+
+def test_a_memory_restricts_what_the_host_registered_and_gives_it_no_parameters(host: Api) -> None:
+    registered = {"id": "ext.pii/1", "endpoint": "https://pii.example/", "needs": ["fact", "tool_call"]}
+    refused = host.call("configure", body={"analyzer": "ext.pii", "enabled": False})
+    assert host.refused(refused) == (404, "PVL-E040")
+    put(host, {"analyzers": [registered], "severity_floors": {"ext.pii": "low"}})
+    own = {"severity_floor": "medium", "namespaces": ["shared"]}
+    [row] = [
+        row
+        for row in host.done("configure", body={"analyzer": "ext.pii/1", **own})["analyzers"]
+        if row["id"] == "ext.pii/1"
+    ]
+    told = {name: row[name] for name in ("trust", "kinds", "parameters", "auto_apply", "enabled", *own)}
+    assert told == {
+        "trust": "command", "kinds": ["fact", "tool_call"], "parameters": [], "auto_apply": "never",
+        "enabled": True, **own,
+    }  # fmt: skip
+    host.done("configure", body={"analyzer": "ext.pii", "enabled": False})
+    shown = {row["id"]: row["skip_reason"] for row in host.done("list_analyzers")["analyzers"]}
+    assert shown["ext.pii/1"] == "disabled"
+    refused = host.call("configure", body={"analyzer": "ext.pii", "parameters": {"strict": True}})
+    assert host.refused(refused)[0] == 400
+
+
+def test_the_queue_may_be_read_by_external_analyzers_also_when_they_are_registered_no_more(host: Api) -> None:
+    for name in ("ext.pii", "ext.pii/1", "loop.llm", "loop.tool_failure/1"):
+        assert host.done("list_recommendations", query={"analyzer": name})["recommendations"] == []
+    for name in ("ext.", "ext.PII", "pii", "ext.pii/x", "loop.pii"):
+        refused = host.call("list_recommendations", query={"analyzer": name})
+        assert host.refused(refused) == (400, "PVL-E011")
+
+
+def test_a_policy_may_deny_what_models_find(host: Api) -> None:
+    put(host, {"deny": ["loop.llm"], "severity_floors": {"loop.llm/1": "medium"}})
+    shown = {row["id"]: row["skip_reason"] for row in host.done("list_analyzers")["analyzers"]}
+    assert shown["loop.llm/1"] == "denied by host policy"
+    put(host, {"auto_apply": [{**GRANT, "analyzer": "loop.llm"}]})
+    assert host.done("show_policy")["state"] == "refused"

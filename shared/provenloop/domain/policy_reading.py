@@ -28,19 +28,25 @@ _UNKNOWN = "there is no such analyzer"
 
 
 def read_policy(
-    text: str, analyzers: Collection[str], *, is_local: bool = False, commands: Sequence[RegisteredAnalyzer] = ()
+    text: str,
+    analyzers: Collection[str],
+    *,
+    models: Collection[str] = (),
+    is_local: bool = False,
+    commands: Sequence[RegisteredAnalyzer] = (),
 ) -> HostPolicy:
     """Read a policy, whole or not at all.
 
     Args:
         analyzers: the ids of all analyzers of ours.
+        models: the ids under which models are known; a policy may deny them, and grants them nothing.
         is_local: whether this is a local stack, where analyzers of others may be commands.
         commands: those that this local stack was begun with; they are in force beside the ones of the policy.
 
     Returns:
         The policy in force, or the closed one with every fault that was found.
     """
-    reading = _Reading(analyzers, commands, is_local=is_local)
+    reading = _Reading(_by_name(analyzers), _by_name(models), commands, is_local=is_local)
     policy = reading.policy(text)
     if reading.faults:
         return HostPolicy(state="refused", faults=tuple(reading.faults))
@@ -50,10 +56,21 @@ def read_policy(
 class _Reading(PolicyAnalyzers):
     """Reads one policy."""
 
-    def __init__(self, analyzers: Collection[str], commands: Sequence[RegisteredAnalyzer], *, is_local: bool) -> None:
+    def __init__(
+        self,
+        grantable: Mapping[str, str],
+        models: Mapping[str, str],
+        commands: Sequence[RegisteredAnalyzer],
+        *,
+        is_local: bool,
+    ) -> None:
         super().__init__(commands, is_local=is_local)
-        self._families = _by_name(analyzers)
-        self._outside = _by_name(each.id for each in commands) | {name: name for name in OUTSIDE_FAMILIES}
+        self._grantable = grantable
+        self._outside = {
+            **models,
+            **_by_name(each.id for each in commands),
+            **{name: name for name in OUTSIDE_FAMILIES},
+        }
 
     def policy(self, text: str) -> Policy:
         fields = self.fields(self._json(text), "", _POLICY_FIELDS)
@@ -85,7 +102,7 @@ class _Reading(PolicyAnalyzers):
     def _family(self, value: object, place: str, *, outside: bool) -> str:
         """The family of an analyzer that is named by it or by its id."""
         name = value if isinstance(value, str) else ""
-        known = self._families | self._outside if outside else self._families
+        known = {**self._grantable, **self._outside} if outside else self._grantable
         if name not in known:
             is_outside = name in self._outside
             self.refuse(place, "what it finds is never applied without a person" if is_outside else _UNKNOWN)

@@ -21,6 +21,11 @@ COMMAND = "command:"
 NEEDS: tuple[GrainKind, ...] = tuple(kind for kind in get_args(GrainKind) if kind != "question")
 
 
+def is_external(name: str) -> bool:
+    """Whether a text can be the id of an external analyzer, or its family, which is the id without the version."""
+    return EXTERNAL_ID.match(name if "/" in name else f"{name}/1") is not None
+
+
 @dataclass(frozen=True, slots=True)
 class RegisteredAnalyzer:
     """One external analyzer.

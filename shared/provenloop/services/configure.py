@@ -11,12 +11,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from provenloop.analyzers import ANALYZERS
 from provenloop.analyzers.contract import Analyzer
 from provenloop.analyzers.parameters import parse_parameters
 from provenloop.domain.audit import author_of, new_chain
 from provenloop.domain.canonical import canonical_json, sha256_hex
-from provenloop.domain.errors import BusyError, IntegrityError, InvalidInputError, NotFoundError
+from provenloop.domain.errors import BusyError, IntegrityError, InvalidInputError
 from provenloop.domain.memory_config import AnalyzerConfig, MemoryConfig, ParameterValue
 from provenloop.domain.policy import CLOSED, Policy
 from provenloop.domain.recommendation import Severity, family_of
@@ -33,6 +32,7 @@ from provenloop.services.outbox import chain_step, reason_on
 from provenloop.services.pass_settings import CAPABILITIES, settings_of, shown
 from provenloop.services.ports import Put, Replace, Store, Write, WriteRefusedError
 from provenloop.services.ready_cards import DUE_READINESS
+from provenloop.services.roster import analyzer_named, analyzers_of
 from provenloop.services.sweep import DUE_SWEEP
 
 CHAIN = "config:memory"
@@ -80,9 +80,18 @@ class ConfigChange:
 
 
 def configure(
-    store: Store, call: Call, change: ConfigChange, because: str | None = None, policy: Policy = CLOSED
+    store: Store,
+    call: Call,
+    change: ConfigChange,
+    because: str | None = None,
+    policy: Policy = CLOSED,
+    capabilities: frozenset[str] = CAPABILITIES,
 ) -> dict[str, Any]:
     """Change the memory's configuration. A change that changes nothing writes nothing.
+
+    Args:
+        policy: the host's; analyzers that it registers may be restricted, too.
+        capabilities: what the installation has of the ``needs`` of manifests.
 
     Returns:
         ``{rev, passes_enabled, analyzers: [...], lessons, lesson_folds, lesson_not_rules, recipes}``, all as it is set
@@ -96,18 +105,18 @@ def configure(
     """
     call.require("admin")
     require_heads(store, call.memory)
-    analyzer = _analyzer(change.analyzer) if change.analyzer is not None else None
+    analyzer = analyzer_named(change.analyzer, policy) if change.analyzer is not None else None
     if analyzer is None and change != change.of_memory:
         raise InvalidInputError("say which analyzer", field="analyzer")
     for _ in range(_MAX_ROUNDS):
         before = store.memory_config(call.memory)
         after = _changed(before, change, analyzer)
         if after == before:
-            return config_told(before, policy)
+            return config_told(before, policy, capabilities)
         after = replace(after, rev=before.rev + 1)
         with suppress(WriteRefusedError):
             store.transact(call.memory, list(_writes(store, call, before, after, because)), call.now)
-            return config_told(after, policy)
+            return config_told(after, policy, capabilities)
     raise BusyError("others keep changing the configuration; try again")
 
 
@@ -129,14 +138,6 @@ def _writes(
     }
     dues = [Due(call.now, what, "") for what, is_wanted in wanted.items() if is_wanted]
     yield from declare(store, call.memory, *dues) if dues else ()
-
-
-def _analyzer(name: str) -> Analyzer:
-    """By id, or by family without the version."""
-    for analyzer in ANALYZERS:
-        if name in (analyzer.manifest.id, family_of(analyzer.manifest.id)):
-            return analyzer
-    raise NotFoundError("no such analyzer", field="analyzer")
 
 
 def _changed(before: MemoryConfig, change: ConfigChange, analyzer: Analyzer | None) -> MemoryConfig:
@@ -179,12 +180,12 @@ def _changed_analyzer(own: AnalyzerConfig, change: ConfigChange, analyzer: Analy
     )
 
 
-def config_told(config: MemoryConfig, policy: Policy) -> dict[str, Any]:
+def config_told(config: MemoryConfig, policy: Policy, capabilities: frozenset[str] = CAPABILITIES) -> dict[str, Any]:
     """The configuration of a memory as it is shown, with what the policy leaves of it in force."""
     return {
         "rev": config.rev,
         "passes_enabled": config.passes_enabled,
-        "analyzers": [shown(setting) for setting in settings_of(ANALYZERS, config, CAPABILITIES, policy)],
+        "analyzers": [shown(setting) for setting in settings_of(analyzers_of(policy), config, capabilities, policy)],
         "lessons": _lessons_told(config),
         "lesson_folds": dict(config.folds),
         "recipes": dict(config.recipes),

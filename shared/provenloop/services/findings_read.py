@@ -7,12 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 from provenloop.analyzers import ANALYZERS
+from provenloop.analyzers.model_findings import LLM
 from provenloop.domain.chain_check import verify_chain
 from provenloop.domain.errors import InvalidInputError
 from provenloop.domain.grain import Grain
 from provenloop.domain.instants import format_instant
 from provenloop.domain.lifecycle import OPEN, STATUSES, Status, steps_from
 from provenloop.domain.recommendation import SEVERITIES, Recommendation, family_of
+from provenloop.domain.registered import is_external
 from provenloop.domain.visible import visible
 from provenloop.services.audit_trail import entry_told
 from provenloop.services.call import Call
@@ -23,9 +25,9 @@ from provenloop.services.ports import Store
 from provenloop.services.texts import Texts, refs_within, render, target_text
 
 MAX_LIMIT = 100
-#: Ids and families, as a filter may name them.
+#: Ids and families of ours, as a filter may name them; and those of others, also of one that is registered no more.
 _ANALYZERS = frozenset(
-    name for analyzer in ANALYZERS for name in (analyzer.manifest.id, family_of(analyzer.manifest.id))
+    name for manifest in (*(each.manifest for each in ANALYZERS), LLM) for name in (manifest.id, family_of(manifest.id))
 )
 _TIMES = ("created_at", "updated_at", "expires_at")
 
@@ -57,8 +59,9 @@ def list_recommendations(
     statuses = _statuses(status)
     if severity is not None and severity not in SEVERITIES:
         raise InvalidInputError(f"unknown severity; one of {', '.join(SEVERITIES)}", field="severity")
-    if analyzer is not None and analyzer not in _ANALYZERS:
-        raise InvalidInputError(f"unknown analyzer; one of {', '.join(sorted(_ANALYZERS))}", field="analyzer")
+    if analyzer is not None and analyzer not in _ANALYZERS and not is_external(analyzer):
+        known = f"one of {', '.join(sorted(_ANALYZERS))}, or ext.<name> with or without its version"
+        raise InvalidInputError(f"unknown analyzer; {known}", field="analyzer")
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidInputError(f"1 to {MAX_LIMIT}", field="limit")
     page = store.queue(call.memory, statuses, limit=limit, cursor=cursor)

@@ -18,7 +18,6 @@ from provenloop.domain.errors import AnalyzerError, LoopError
 from provenloop.domain.memory_config import MemoryConfig
 from provenloop.domain.outside import OutsideFinding
 from provenloop.domain.policy import Policy
-from provenloop.domain.recommendation import family_of
 from provenloop.domain.records import Due
 from provenloop.domain.registered import RegisteredAnalyzer
 from provenloop.domain.remark import Looked
@@ -38,6 +37,7 @@ from provenloop.services.pass_writes import PassWrites
 from provenloop.services.ports import Put, Replace, Write
 from provenloop.services.reflect import Reflected, reflect
 from provenloop.services.reflect_port import ReflectionModels
+from provenloop.services.roster import manifest_of
 
 DUE_OUTSIDE = "outside"
 #: What is left of the pass has to be at least so long before a model, or an external analyzer, is asked.
@@ -48,7 +48,7 @@ AGAIN_MS = 3_600_000
 _MOVED = frozenset({"supersede", "point", "merge", "remove", "forget", "change"})
 ENGINE_PREFIX = "engine:"
 #: Failures of an external analyzer that a later pass may not meet.
-MAY_PASS = frozenset({"timeout", "unreachable", "failed", "time"})
+MAY_PASS = frozenset({"timeout", "unreachable", "failed", "time", "no key"})
 
 _log = logging.getLogger(__name__)
 
@@ -202,20 +202,6 @@ class LookOutside:
         if again:
             self._note(turn, replace(turn.looked, seq=turn.began_at, askers=turn.setting.co_creators))
             self.examining.planted[Due(self.log.now + AGAIN_MS, DUE_OUTSIDE, turn.setting.family)] = None
-
-
-def manifest_of(registered: RegisteredAnalyzer) -> Manifest:
-    """What is told of an external analyzer before it is asked."""
-    return Manifest(
-        id=registered.id,
-        title=family_of(registered.id),
-        line="An external analyzer that the host registered.",
-        tier="T2",
-        trust="command",
-        default_on=True,
-        sources=(),
-        kinds=registered.needs,
-    )
 
 
 def _is_refused_key(reflected: Reflected) -> bool:

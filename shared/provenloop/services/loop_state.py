@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from provenloop.analyzers import ANALYZERS
 from provenloop.domain.errors import NotFoundError
 from provenloop.domain.instants import format_instant
 from provenloop.domain.policy import CLOSED, HostPolicy, Policy
@@ -16,6 +15,7 @@ from provenloop.services.pass_settings import CAPABILITIES, settings_of, shown
 from provenloop.services.policy import told
 from provenloop.services.ports import Store
 from provenloop.services.regressions import unhandled_regressions
+from provenloop.services.roster import analyzers_of
 
 STALE_AFTER_MS = 7 * DAY_MS
 STALE_GRAINS = 100
@@ -60,7 +60,9 @@ def _shown(at: int | None) -> str | None:
     return None if at is None else format_instant(at)
 
 
-def analyzers(store: Store, call: Call, policy: Policy = CLOSED) -> dict[str, Any]:
+def analyzers(
+    store: Store, call: Call, policy: Policy = CLOSED, capabilities: frozenset[str] = CAPABILITIES
+) -> dict[str, Any]:
     """Every analyzer's manifest and how it is set in this memory, in the order in which a pass runs them.
 
     Raises:
@@ -69,7 +71,8 @@ def analyzers(store: Store, call: Call, policy: Policy = CLOSED) -> dict[str, An
     call.require("read")
     require_heads(store, call.memory)
     config = store.memory_config(call.memory)
-    return {"analyzers": [shown(setting) for setting in settings_of(ANALYZERS, config, CAPABILITIES, policy)]}
+    settings = settings_of(analyzers_of(policy), config, capabilities, policy)
+    return {"analyzers": [shown(setting) for setting in settings]}
 
 
 def show_run(store: Store, call: Call, run_id: str) -> dict[str, Any]:

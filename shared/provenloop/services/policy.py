@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from provenloop.analyzers import ANALYZERS
+from provenloop.analyzers.model_findings import LLM
 from provenloop.domain.errors import LoopError
 from provenloop.domain.policy import Fault, HostPolicy
 from provenloop.domain.policy_reading import read_policy
@@ -37,7 +38,7 @@ def load_policy(
         held = replace(before.policy, auto_apply_enabled=False)
         return HostPolicy(held, "unreadable", (Fault("", error.code, error.message),))
     ours = [analyzer.manifest.id for analyzer in ANALYZERS]
-    return read_policy(text, ours, is_local=is_local)
+    return read_policy(text, ours, models=(LLM.id,), is_local=is_local)
 
 
 def show_policy(store: Store, call: Call, host: HostPolicy) -> dict[str, Any]:
