@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from provenloop.domain.model_cost import Usage, cost_nano_usd
 from provenloop.reflection.bundle import MAX_EVIDENCE, TEXT_CHARS, Limits
 from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
-from tests.scenario.reflections import BUNDLE, draft, evidence, reflected
+from tests.scenario.reflections import BUNDLE, Clock, draft, evidence, reflected
 
 ANSWERS: dict[str, dict[str, Any]] = {
     "discover": {"recommendations": [draft(summary=f"finding {n}", evidence=["e1", "e2"]) for n in range(8)]},
@@ -138,3 +138,25 @@ def test_findings_that_cannot_be_judged_within_the_budget_are_dropped_and_the_ot
     judged = len(meter.asked[2].quoted)
     assert 1 <= judged < 8
     assert len(found.findings) == judged
+
+
+@pytest.mark.parametrize(
+    ("left", "max_ms", "took", "timeouts"),
+    [
+        (100_000, 75_000, 0, [45_000, 45_000, 45_000, 45_000]),
+        (100_000, 75_000, 20_000, [45_000, 45_000, 35_000, 15_000]),
+        (40_000, 75_000, 0, [37_000, 37_000, 37_000, 37_000]),
+        (40_000, 75_000, 10_000, [37_000, 27_000, 17_000, 7_000]),
+        (100_000, 2_000, 0, [2_000, 2_000, 2_000, 2_000]),
+        (5_000, 75_000, 0, [2_000, 2_000, 2_000, 2_000]),
+        (100_000, 1_999, 0, []),
+        (4_999, 75_000, 0, []),
+        (-1, 75_000, 0, []),
+    ],
+)
+def test_a_call_may_take_no_longer_than_the_pass_has_left(
+    left: int, max_ms: int, took: int, timeouts: list[int]
+) -> None:
+    meter = Meter([(0.0, "truth")])
+    reflected(meter, limits=Limits(max_ms=max_ms), left_ms=Clock(left, [0, 0, took, took, took]))
+    assert [request.timeout_ms for request in meter.asked] == timeouts

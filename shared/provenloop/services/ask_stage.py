@@ -38,7 +38,7 @@ class StageStoppedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class KeyedModel:
     """A model with the key of this pass."""
 
     model: ReflectionModel
@@ -52,13 +52,13 @@ class Asked:
             return ModelFailure("unknown")
 
 
-def with_keys(models: ReflectionModels) -> tuple[Asked, Asked] | None:
+def with_keys(models: ReflectionModels) -> tuple[KeyedModel, KeyedModel] | None:
     """The main model and the one that grounds; None where a key is empty or cannot be read."""
     try:
         main, ground = models.main.key.current(), models.ground.key.current()
     except LoopError:
         return None
-    return (Asked(models.main, main), Asked(models.ground, ground)) if main and ground else None
+    return (KeyedModel(models.main, main), KeyedModel(models.ground, ground)) if main and ground else None
 
 
 class StageCalls:
@@ -77,7 +77,7 @@ class StageCalls:
         self._ends_at_ms_left = left_ms() - limits.max_ms
         self._row_id, self._now = row_id, now
 
-    def ask(self, stage: Stage, quoted: Sequence[Quoted], asked: Asked) -> ModelAnswer:
+    def ask(self, stage: Stage, quoted: Sequence[Quoted], asked: KeyedModel) -> ModelAnswer:
         """One call.
 
         Raises:

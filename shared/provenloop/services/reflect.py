@@ -20,7 +20,7 @@ from provenloop.reflection.draft import ModelDraft
 from provenloop.reflection.quoting import quoted_bundle, quoted_claims, quoted_findings
 from provenloop.reflection.reading import guided, kept, read_drafts, supported
 from provenloop.reflection.stages import DISCOVER, ENRICH, GROUND, VERIFY, Stage
-from provenloop.services.ask_stage import Asked, StageCalls, StageStoppedError, with_keys
+from provenloop.services.ask_stage import KeyedModel, StageCalls, StageStoppedError, with_keys
 from provenloop.services.model_port import ModelAnswer
 from provenloop.services.reflect_port import ReflectionModels
 
@@ -81,7 +81,7 @@ class _Reflection:
         counts = {"calls": len(rows), **self._counts}
         return Reflected(tuple(draft.finding for draft in findings), rows, counts, stopped, retry, self._model)
 
-    def run(self, main: Asked, ground: Asked) -> Reflected:
+    def run(self, main: KeyedModel, ground: KeyedModel) -> Reflected:
         """All stages, or as many as it takes to know that nothing comes of it."""
         try:
             verified = self._verified(self._grounded(self._discovered(main), ground), main)
@@ -92,26 +92,26 @@ class _Reflection:
         except StageStoppedError as stopped:
             return self.ended(verified, stopped.reason)
 
-    def _discovered(self, main: Asked) -> _Drafts:
+    def _discovered(self, main: KeyedModel) -> _Drafts:
         shown, answer = self._asked(DISCOVER, less_and_less(self._bundle), quoted_bundle, main)
         self._model = plain_text(answer.model, MAX_MODEL_CHARS) or self._model
         drafts = _required(DISCOVER, read_drafts(answer.value, shown))
         self._counts["drafts"] = len(drafts)
         return _some(drafts, "dropped" if answer.value[DISCOVER.answers] else "abstained")
 
-    def _grounded(self, drafts: _Drafts, ground: Asked) -> _Drafts:
+    def _grounded(self, drafts: _Drafts, ground: KeyedModel) -> _Drafts:
         claims, answer = self._asked(GROUND, _fewer_and_fewer(drafts), quoted_claims, ground)
         found = _required(GROUND, supported(answer.value, claims))
         self._counts["grounded"] = len(found)
         return _some(found, "ungrounded")
 
-    def _verified(self, drafts: _Drafts, main: Asked) -> _Drafts:
+    def _verified(self, drafts: _Drafts, main: KeyedModel) -> _Drafts:
         judged, answer = self._asked(VERIFY, _fewer_and_fewer(drafts), quoted_findings, main)
         found = _required(VERIFY, kept(answer.value, judged, self._limits.min_confidence))
         self._counts["kept"] = len(found)
         return _some(found, "dropped")
 
-    def _enriched(self, drafts: _Drafts, main: Asked) -> _Drafts:
+    def _enriched(self, drafts: _Drafts, main: KeyedModel) -> _Drafts:
         bare = [draft for draft in drafts if not draft.guidance]
         if not bare:
             return drafts
@@ -119,7 +119,7 @@ class _Reflection:
         return _required(ENRICH, guided(answer.value, drafts))
 
     def _asked(
-        self, stage: Stage, choices: Sequence[_T], quoted: Callable[[_T], Sequence[Quoted]], asked: Asked
+        self, stage: Stage, choices: Sequence[_T], quoted: Callable[[_T], Sequence[Quoted]], asked: KeyedModel
     ) -> tuple[_T, ModelAnswer]:
         """The first choice of what to ask about that leaves enough for the stages to come, and the answer."""
         budget = self._calls.budget.half if stage in (DISCOVER, GROUND) else self._calls.budget
