@@ -223,3 +223,4 @@ def test_a_rotated_key_works_at_the_next_call_and_neither_key_is_kept_or_logged(
 
 def test_without_a_secret_models_are_off() -> None:
     assert SecretModelKey(None).current() == ""
+    assert SecretModelKey(None, "openai").current() == ""

@@ -42,8 +42,11 @@ def test_the_handler_that_the_template_names_exists(folder: str) -> None:
     assert callable(getattr(app, name))
 
 
+#: Seconds that a function may live, where it is more than two minutes.
+LONGEST_S = {"analyze": 180, "anchor": 900}
 #: Layers of some functions, beside those that all have.
 FURTHER_LAYERS = {
+    "analyze": ["ModelsLayer"],
     "distil": ["EmbedderLayer", "ModelsLayer"],
     "recipes": ["EmbedderLayer", "ModelsLayer"],
     "lessons": ["ModelsLayer"],
@@ -88,7 +91,7 @@ def test_a_function_is_traced_and_has_limits(folder: str) -> None:
 
     assert function.need("Tracing") == "Active"
     assert 512 <= function.need("MemorySize") <= 1024
-    assert 0 < function.need("Timeout") <= (900 if folder == "anchor" else 120)
+    assert 0 < function.need("Timeout") <= LONGEST_S.get(folder, 120)
 
 
 def test_functions_that_only_answer_http_end_before_the_gateway_hangs_up() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from provenloop.entry.local.template import Template
+from provenloop.services.lease import LEASE_MS
 from tests.template.reading import DOCUMENT, FUNCTIONS, ROOT, TEMPLATE
 
 KEY = "arn:aws:secretsmanager:us-east-1:123456789012:secret:model-key-AbCdEf"
-ASKING = {"distil", "lessons", "recipes"}
+ASKING = {"analyze", "distil", "lessons", "recipes"}
+MODELS = ("arn:aws:bedrock:*::foundation-model/m-1", "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.m-1")
 
 
 def readers(template: Template) -> dict[str, list[Any]]:
@@ -31,6 +33,23 @@ def test_only_functions_that_ask_models_may_read_their_key_and_only_where_there_
     assert readers(TEMPLATE) == {}
 
 
+def askers(template: Template) -> dict[str, list[Any]]:
+    """The models on Bedrock that each function may ask."""
+    found = {}
+    for folder, function in FUNCTIONS.items():
+        [policy] = template.resources[function.logical_id].need("Policies")
+        for each in policy["Statement"]:
+            if each["Action"] == "bedrock:InvokeModel" and each["Sid"] != "Embed":
+                found[folder] = each["Resource"]
+    return found
+
+
+def test_only_functions_that_ask_models_may_ask_bedrock_and_only_for_the_models_that_are_named() -> None:
+    named = Template(DOCUMENT, folder=ROOT, parameters={"BedrockModelArns": ", ".join(MODELS)})
+    assert askers(named) == {folder: list(MODELS) for folder in ASKING}
+    assert askers(TEMPLATE) == {}
+
+
 def test_the_functions_that_ask_models_are_those_with_the_layer_of_models() -> None:
     assert {folder for folder, each in FUNCTIONS.items() if {"Ref": "ModelsLayer"} in each.raw["Layers"]} == ASKING
 
@@ -40,3 +59,12 @@ def test_models_are_asked_at_their_providers_address_unless_another_is_named() -
     assert variables["PROVENLOOP_MODEL_URL"] == "https://api.anthropic.com"
     assert variables["PROVENLOOP_DISTIL_MODEL"] == "claude-opus-5-5"
     assert variables["PROVENLOOP_MODEL_KEY_SECRET"] == ""
+
+
+def test_no_model_is_asked_in_passes_unless_one_is_named() -> None:
+    variables = FUNCTIONS["analyze"].need("Environment")["Variables"]
+    assert (variables["PROVENLOOP_MODEL"], variables["PROVENLOOP_GROUND_MODEL"]) == ("", "")
+
+
+def test_a_lease_outlives_the_function_that_runs_passes() -> None:
+    assert FUNCTIONS["analyze"].need("Timeout") * 1_000 < LEASE_MS

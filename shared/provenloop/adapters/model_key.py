@@ -1,20 +1,50 @@
-"""The key of the model provider, read from Secrets Manager each time it is needed, so that rotation works at once."""
+"""The keys of model providers, read from Secrets Manager each time one is needed, so that rotation works at once."""
 
 from __future__ import annotations
 
 from provenloop.adapters.secrets import read_secret
+from provenloop.domain.canonical import StrictJsonError, parse_strict
+from provenloop.domain.errors import InternalError
+from provenloop.domain.model_spec import DEFAULT_PROVIDER, PROVIDERS, ProviderName
 
 
 class SecretModelKey:
     """Implements ``services.model_port.ModelKey``.
 
+    The secret is the key of Anthropic as plain text, or a JSON object of keys by provider. A provider without a key is
+    switched off.
+
     Args:
-        secret: ARN or name of the secret that holds the key; None where models are off.
+        secret: ARN or name of the secret; None where models are off.
+        provider: whose key it is.
     """
 
-    def __init__(self, secret: str | None) -> None:
+    def __init__(self, secret: str | None, provider: ProviderName = DEFAULT_PROVIDER) -> None:
         self._secret = secret
+        self._provider = provider
 
     def current(self) -> str:
         """See ``ModelKey``."""
-        return read_secret(self._secret).strip() if self._secret else ""
+        text = read_secret(self._secret).strip() if self._secret else ""
+        if text.startswith("{"):
+            return _keys(text).get(self._provider, "").strip()
+        return text if self._provider == DEFAULT_PROVIDER else ""
+
+
+class NoKeyNeeded:
+    """Implements ``services.model_port.ModelKey`` for providers that ask for none."""
+
+    def current(self) -> str:
+        """A word in place of a key, for an empty one would mean that models are off."""
+        return "none-needed"
+
+
+def _keys(text: str) -> dict[str, str]:
+    try:
+        given = parse_strict(text.encode())
+    except StrictJsonError:
+        raise InternalError("the secret of the models begins like JSON, and is none") from None
+    keys = {name: key for name, key in given.items() if isinstance(key, str)} if isinstance(given, dict) else {}
+    if keys != given or keys.keys() - set(PROVIDERS):
+        raise InternalError(f"the secret of the models holds texts by provider; one of {', '.join(PROVIDERS)}")
+    return keys

@@ -1,6 +1,6 @@
-"""What stands behind recipes and models: the shelf with its embedder and index, the provider, and who distils.
+"""What stands behind recipes: the shelf with its embedder and index, and who distils.
 
-Part of ``Wiring``. All is made when it is first used, for numpy, tokenizers and a provider's SDK are slow to import.
+Part of ``Wiring``. All is made when it is first used, for numpy and tokenizers are slow to import.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from provenloop.entry.settings import Settings
-from provenloop.entry.telemetry import tell_lost_rows
+from provenloop.domain.model_spec import ModelSpec
+from provenloop.entry.model_wiring import ModelWiring
 from provenloop.services.job_port import JobQueue
-from provenloop.services.model_port import ModelAccess, ModelKey, ModelProvider
 from provenloop.services.ports import Store
 
 if TYPE_CHECKING:
@@ -24,10 +23,9 @@ if TYPE_CHECKING:
     from provenloop.services.semantic_rung import SemanticRung
 
 
-class RecipeWiring(ABC):
-    """The part of ``Wiring`` that functions use which serve, learn or judge with recipes and models."""
+class RecipeWiring(ModelWiring, ABC):
+    """The part of ``Wiring`` that functions use which serve, learn or judge with recipes."""
 
-    settings: Settings
     _pause: Callable[[int], None]
 
     @property
@@ -41,20 +39,6 @@ class RecipeWiring(ABC):
         from provenloop.adapters.sqs import SqsJobQueue
 
         return SqsJobQueue(self.settings.distil_queue_url)
-
-    @cached_property
-    def model_provider(self) -> ModelProvider:
-        """Where models are asked."""
-        from provenloop.adapters.anthropic_model import AnthropicModel
-
-        return AnthropicModel(self.settings.model_url)
-
-    @cached_property
-    def model_key(self) -> ModelKey:
-        """The key of the installation."""
-        from provenloop.adapters.model_key import SecretModelKey
-
-        return SecretModelKey(self.settings.model_key_secret)
 
     @cached_property
     def shelf(self) -> Shelf:
@@ -98,6 +82,13 @@ class RecipeWiring(ABC):
 
         return InstalledSettings(*installed(self.settings.values))
 
+    @cached_property
+    def composer_model(self) -> ModelSpec:
+        """The model that chooses among recipes, unless a memory names another of the same provider."""
+        from provenloop.recipes.settings import composer_spec
+
+        return composer_spec(self.settings.values)
+
     def distiller(self, own_key: str | None = None, *, waits: bool = False) -> Distiller:
         """What carries distillations out; while somebody ``waits``, within the time of a request."""
         from provenloop.services.carry_out_distillation import (
@@ -108,10 +99,7 @@ class RecipeWiring(ABC):
         )
         from provenloop.services.keep_distilled import ShelfKeeper
 
-        settings = DistilSettings(self.settings.distil_model, WAITING_TIMEOUT_MS if waits else QUEUED_TIMEOUT_MS)
+        spec = self.settings.distil_model
+        settings = DistilSettings(spec.model, WAITING_TIMEOUT_MS if waits else QUEUED_TIMEOUT_MS)
         keeper = ShelfKeeper(self.shelf, self.recipe_settings)
-        return Distiller(self.store, self.models(own_key), keeper, settings)
-
-    def models(self, own_key: str | None = None) -> ModelAccess:
-        """Models for one request, with the caller's own key where it brought one."""
-        return ModelAccess(self.model_provider, self.model_key, own_key, tell_lost_rows)
+        return Distiller(self.store, self.models(spec, own_key), keeper, settings)

@@ -12,9 +12,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NoReturn
 
-from provenloop.domain.errors import InternalError
+from provenloop.domain.errors import InternalError, ParameterError
+from provenloop.domain.model_spec import ModelSpec, read_spec
 
 TABLE = "PROVENLOOP_TABLE"
 PASS_QUEUE_URL = "PROVENLOOP_PASS_QUEUE_URL"
@@ -32,6 +33,9 @@ CONSOLE_URL = "PROVENLOOP_CONSOLE_URL"
 DISTIL_QUEUE_URL = "PROVENLOOP_DISTIL_QUEUE_URL"
 DISTIL_MODEL = "PROVENLOOP_DISTIL_MODEL"
 MODEL_URL = "PROVENLOOP_MODEL_URL"
+GATEWAY_URL = "PROVENLOOP_GATEWAY_URL"
+MODEL = "PROVENLOOP_MODEL"
+GROUND_MODEL = "PROVENLOOP_GROUND_MODEL"
 MODEL_KEY_SECRET = "PROVENLOOP_MODEL_KEY_SECRET"
 EMBEDDER = "PROVENLOOP_EMBEDDER"
 VECTOR_INDEX = "PROVENLOOP_VECTOR_INDEX"
@@ -39,6 +43,8 @@ NOW = "PROVENLOOP_NOW"
 DEV_TOKEN = "PROVENLOOP_DEV_TOKEN"
 POLICY_PARAMETER = "POLICY_PARAMETER"
 POLICY_FILE = "POLICY_FILE"
+LLM_COMMAND = "PROVENLOOP_LLM_CMD"
+ANALYZER_COMMANDS = "PROVENLOOP_ANALYZER_CMDS"
 
 #: What the template sets for every function.
 TEMPLATE_VARIABLES: tuple[str, ...] = (
@@ -59,6 +65,9 @@ TEMPLATE_VARIABLES: tuple[str, ...] = (
     DISTIL_QUEUE_URL,
     DISTIL_MODEL,
     MODEL_URL,
+    GATEWAY_URL,
+    MODEL,
+    GROUND_MODEL,
     MODEL_KEY_SECRET,
     EMBEDDER,
     VECTOR_INDEX,
@@ -66,8 +75,12 @@ TEMPLATE_VARIABLES: tuple[str, ...] = (
     "POWERTOOLS_METRICS_NAMESPACE",
     "POWERTOOLS_LOG_LEVEL",
 )
-#: What only a local stack or a test sets; the template never does.
-LOCAL_VARIABLES: tuple[str, ...] = (NOW, DEV_TOKEN, POLICY_FILE)
+#: What only a local stack or a test sets; the template never does, and a deployed function refuses to work with it.
+LOCAL_VARIABLES: tuple[str, ...] = (NOW, DEV_TOKEN, POLICY_FILE, LLM_COMMAND, ANALYZER_COMMANDS)
+#: Lambda sets this, and lets nobody else set it.
+_WHERE = "AWS_EXECUTION_ENV"
+#: What commands of a local stack do not see: what is ours, and the credentials of its account.
+_OURS = ("AWS_", "PROVENLOOP_", "POLICY_", "POWERTOOLS_", "TITW_", "_X_AMZN_")
 #: What an operator may set by hand: the settings of recipes for all memories that set none themselves.
 RECIPE_VARIABLES: tuple[str, ...] = (
     "TITW_RECIPES_ENABLED",
@@ -164,18 +177,33 @@ class Settings:
         return self._need(DISTIL_QUEUE_URL)
 
     @property
-    def distil_model(self) -> str:
-        """The model that distils."""
-        return self._need(DISTIL_MODEL)
+    def distil_model(self) -> ModelSpec:
+        """The model that distils, and makes digests."""
+        return self._spec(DISTIL_MODEL) or _missing(DISTIL_MODEL)
+
+    @property
+    def model(self) -> ModelSpec | None:
+        """The model that makes findings; None where none does."""
+        return self._spec(MODEL)
+
+    @property
+    def ground_model(self) -> ModelSpec | None:
+        """The model that checks their evidence; None where the one that makes them does."""
+        return self._spec(GROUND_MODEL)
 
     @property
     def model_url(self) -> str:
-        """Where models are asked."""
+        """Where models of Anthropic are asked."""
         return self._need(MODEL_URL)
 
     @property
+    def gateway_url(self) -> str:
+        """Where models behind a gateway are asked."""
+        return self._need(GATEWAY_URL)
+
+    @property
     def model_key_secret(self) -> str | None:
-        """ARN of the secret that holds the key of the models; None where they are off."""
+        """ARN of the secret that holds the keys of the models; None where there is none."""
         return self.values.get(MODEL_KEY_SECRET) or None
 
     @property
@@ -210,14 +238,47 @@ class Settings:
         """Path of the file that holds the host policy of a local stack, instead of the parameter."""
         return self.values.get(POLICY_FILE) or None
 
+    @property
+    def llm_command(self) -> str | None:
+        """The command that stands in for all models of passes in a local stack."""
+        return self.values.get(LLM_COMMAND) or None
+
+    @property
+    def analyzer_commands(self) -> tuple[str, ...]:
+        """The commands that are external analyzers of a local stack, one a line."""
+        lines = (line.strip() for line in self.values.get(ANALYZER_COMMANDS, "").splitlines())
+        return tuple(line for line in lines if line)
+
+    def _spec(self, name: str) -> ModelSpec | None:
+        text = self.values.get(name)
+        try:
+            return read_spec(text, field=name) if text else None
+        except ParameterError as error:
+            raise InternalError(f"the environment variable {name}: {error.message}") from error
+
     def _need(self, name: str) -> str:
         value = self.values.get(name)
-        if not value:
-            raise InternalError(f"the environment variable {name} is not set")
-        return value
+        return value or _missing(name)
+
+
+def _missing(name: str) -> NoReturn:
+    raise InternalError(f"the environment variable {name} is not set")
 
 
 def read_settings() -> Settings:
-    """The settings of this process's environment, as it is now."""
+    """The settings of this process's environment, as it is now.
+
+    Raises:
+        InternalError: this is a deployed function, and something is set that only a local stack may have.
+    """
     names = (*TEMPLATE_VARIABLES, *LOCAL_VARIABLES, *RECIPE_VARIABLES)
-    return Settings({name: os.environ[name] for name in names if name in os.environ})
+    found = {name: os.environ[name] for name in names if name in os.environ}
+    if os.environ.get(_WHERE, "").startswith("AWS_Lambda"):
+        for name in found.keys() & set(LOCAL_VARIABLES):
+            raise InternalError(f"the environment variable {name} is for local stacks only")
+    return Settings(found)
+
+
+def variables_of_commands() -> dict[str, str]:
+    """What a command of a local stack sees of the environment as it is now."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}

@@ -142,7 +142,7 @@ class Wiring(RecipeWiring):
         """Whom a pass may ask that has so many milliseconds left."""
         from provenloop.entry.telemetry import tell_lost_rows
 
-        return Outside(left_ms=left_ms, tell_lost=tell_lost_rows)
+        return Outside(models=self.reflection_models, left_ms=left_ms, tell_lost=tell_lost_rows)
 
     @cached_property
     def tokens(self) -> TokenStore:

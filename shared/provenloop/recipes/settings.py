@@ -12,6 +12,7 @@ from typing import Any
 
 from provenloop.domain.errors import IntegrityError, ParameterError
 from provenloop.domain.memory_config import ParameterValue
+from provenloop.domain.model_spec import ModelSpec, read_spec
 from provenloop.domain.setting_values import checked_flag, checked_number
 from provenloop.recipes.bands import FITTED, band_of
 from provenloop.recipes.composer import DEFAULT_MODEL, ComposerSettings
@@ -70,6 +71,7 @@ DEFAULTS: Mapping[str, ParameterValue] = asdict(RecipeSettings())
 NAMES: tuple[str, ...] = tuple(field.name for field in fields(RecipeSettings))
 #: What the names of settings begin with in an installation's environment.
 PREFIX = "TITW_"
+_COMPOSER = f"{PREFIX}COMPOSER_MODEL"
 _TRUTH = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": False, "off": False, "no": False}
 
 
@@ -119,8 +121,25 @@ def installed(environment: Mapping[str, str]) -> tuple[Mapping[str, ParameterVal
     return found, tuple(faults)
 
 
+def composer_spec(environment: Mapping[str, str]) -> ModelSpec:
+    """Where an installation's composer is asked, and its model there; the default's where what is set is wrong.
+
+    A memory may name another model, never another provider.
+    """
+    try:
+        return read_spec(environment.get(_COMPOSER, "").strip() or DEFAULT_MODEL, field=_COMPOSER)
+    except ParameterError:
+        return read_spec(DEFAULT_MODEL, field=_COMPOSER)
+
+
 def _read(name: str, text: str) -> Any:
-    """A text as the type of its setting; as it is where it is none."""
+    """A text as the type of its setting; as it is where it is none.
+
+    Raises:
+        ParameterError: it is to name a model, and does not.
+    """
+    if name == "composer_model":
+        return read_spec(text, field=name).model
     default = DEFAULTS[name]
     if isinstance(default, bool):
         return _TRUTH.get(text.lower(), text)

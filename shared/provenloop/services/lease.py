@@ -12,7 +12,8 @@ from provenloop.domain.commit import PassHead
 from provenloop.domain.names import MemoryId
 from provenloop.services.ports import Replace, Require, Store, WriteRefusedError
 
-LEASE_MS = 180_000
+#: Longer than the function lives that runs passes.
+LEASE_MS = 240_000
 
 
 class LeaseLostError(Exception):

@@ -61,6 +61,7 @@ def test_what_the_environment_says_holds_where_a_memory_sets_nothing() -> None:
         ("TITW_K", "-1"),
         ("TITW_COMPOSER_DISABLED", "maybe"),
         ("TITW_COMPOSER_MODEL", "m" * 129),
+        ("TITW_COMPOSER_MODEL", "azure:m-1"),
     ],
 )
 def test_what_is_wrong_there_falls_back_to_the_default_alone_and_is_told(name: str, text: str) -> None:
@@ -68,6 +69,13 @@ def test_what_is_wrong_there_falls_back_to_the_default_alone_and_is_told(name: s
     assert settings_from({}, values) == RecipeSettings(recipe_ttl_days=30)
     assert fault.startswith(f"{name}: ")
     assert text not in fault
+
+
+def test_a_memory_may_name_another_model_of_the_composer_but_no_other_provider() -> None:
+    values, faults = installed({"TITW_COMPOSER_MODEL": "bedrock:m-1:0"})
+    assert faults == ()
+    assert settings_from({}, values).composer.model == "m-1:0"
+    assert settings_from({"composer_model": "openai:m-2"}, values).composer.model == "openai:m-2"
 
 
 def test_a_threshold_belongs_to_the_embedder_it_was_set_for() -> None:

@@ -134,9 +134,10 @@ def end_session(request: Request) -> Reply:
 def digest_lessons(request: Request) -> Reply:
     """Have a model distil a session."""
     current = request.wiring
-    model = digesting.DigestModel(current.settings.distil_model, DIGEST_AT_MOST_MS)
+    spec = current.settings.distil_model
+    model = digesting.DigestModel(spec.model, DIGEST_AT_MOST_MS)
     session = request.body_as(DigestRequest).session
-    answer = digesting.digest_lessons(current.store, request.call, current.models(), session, model)
+    answer = digesting.digest_lessons(current.store, request.call, current.models(spec), session, model)
     count("LessonsDistilled", len(answer.get("saved", ())))
     if answer.get("failed"):
         log_warning("cards of a digest were not saved", correlation_id=request.request_id)

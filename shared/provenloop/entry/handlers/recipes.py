@@ -43,7 +43,7 @@ def match_recipe(request: Request) -> Reply:
     rungs = Rungs(
         store=current.store,
         semantic=current.semantic,
-        models=current.models(request.model_key),
+        models=current.models(current.composer_model, request.model_key),
         installed=current.recipe_settings,
         within=within,
         elapsed=lambda: (time.monotonic_ns() - begun) // _NS_PER_MS,
@@ -121,8 +121,9 @@ def distil_recipe(request: Request) -> Reply:
 
 def _has_model(request: Request) -> bool:
     """Whether models are switched on. A key that cannot be read now may be read when one is asked."""
+    current = request.wiring
     try:
-        return bool(request.wiring.models(request.model_key).key())
+        return bool(current.models(current.settings.distil_model, request.model_key).key())
     except LoopError:
         return True
 
@@ -149,7 +150,7 @@ def recipes_health(request: Request) -> Reply:
         request.call,
         current.recipe_settings,
         current.semantic,
-        current.models(),
+        current.models(current.composer_model),
     )
     return json_reply(answer)
 

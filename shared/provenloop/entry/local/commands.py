@@ -56,7 +56,8 @@ def demo(root: Path) -> int:
     with TemporaryDirectory() as folder:
         policy = Path(folder) / "policy.json"
         policy.write_text("{}", encoding="utf-8")
-        with _stack(root, variables=_QUIET, seed=_SEED, policy_file=policy) as stack:
+        alone = {"policy_file": policy, "llm_command": "", "analyzer_commands": ()}
+        with _stack(root, variables=_QUIET, seed=_SEED, **alone) as stack:
             return run_demo(stack, root=root)
 
 

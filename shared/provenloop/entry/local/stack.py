@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -28,7 +28,7 @@ from provenloop.entry.local.routing import Router
 from provenloop.entry.local.template import Template
 from provenloop.entry.local.tick import Ticker, TickReport
 from provenloop.entry.local.workflows import answering_invocations
-from provenloop.entry.settings import DEV_TOKEN, NOW, POLICY_FILE, read_settings
+from provenloop.entry.settings import ANALYZER_COMMANDS, DEV_TOKEN, LLM_COMMAND, NOW, POLICY_FILE, read_settings
 
 if TYPE_CHECKING:
     import httpx
@@ -48,13 +48,16 @@ class LocalStack:
         dev_token: the bootstrap admin token; by default ``PROVENLOOP_DEV_TOKEN`` of the environment, else a new one.
         now_ms: epoch ms to set the clock to; by default ``PROVENLOOP_NOW`` of the environment, else the wall clock.
         policy_file: holds the host policy; by default ``POLICY_FILE`` of the environment, else there is none.
+        llm_command: the command that stands in for all models of passes; by default ``PROVENLOOP_LLM_CMD`` of the
+            environment, else there is none.
+        analyzer_commands: external analyzers; by default ``PROVENLOOP_ANALYZER_CMDS`` of the environment, one a line.
         seed: makes all randomness of the functions repeat from one start or reset to the next; by default none does.
 
     Raises:
         TemplateError: the template is missing, or says what cannot be carried out.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (a stack is begun in that many ways)
         self,
         root: Path,
         *,
@@ -63,6 +66,8 @@ class LocalStack:
         dev_token: str | None = None,
         now_ms: int | None = None,
         policy_file: Path | None = None,
+        llm_command: str | None = None,
+        analyzer_commands: Sequence[str] | None = None,
         seed: str | None = None,
     ) -> None:
         template = Template.load(root / TEMPLATE, parameters)
@@ -71,6 +76,8 @@ class LocalStack:
         self._variables = dict(variables or {})
         #: Where the functions look for the host policy; what is written there counts from then on.
         self.policy_file = policy_file or (Path(settings.policy_file) if settings.policy_file else None)
+        self._llm_command = settings.llm_command if llm_command is None else llm_command
+        self._analyzer_commands = settings.analyzer_commands if analyzer_commands is None else analyzer_commands
         self._seed = seed
         self._clock = LocalClock(clock.now_ms() if now_ms is None and settings.values.get(NOW) else now_ms)
         self._ids = RequestIds()
@@ -201,7 +208,9 @@ class LocalStack:
     def _extra_variables(self) -> dict[str, str]:
         pinned = {} if self._clock.pinned is None else {NOW: str(self._clock.pinned)}
         policy = {} if self.policy_file is None else {POLICY_FILE: str(self.policy_file.absolute())}
-        return {**self._variables, DEV_TOKEN: self.dev_token, **policy, **pinned}
+        commands = {LLM_COMMAND: self._llm_command, ANALYZER_COMMANDS: "\n".join(self._analyzer_commands)}
+        given = {name: command for name, command in commands.items() if command}
+        return {**self._variables, DEV_TOKEN: self.dev_token, **policy, **pinned, **given}
 
     def _forget(self) -> None:
         """What a new process would not know."""
