@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 NAME = "provenloop"
@@ -17,11 +18,13 @@ NAME = "provenloop"
 RULES_TITLE = "[lesson-loop] Experience rules for this project"
 #: A line that opens or closes a fence or announces rules, also quoted (``> ``), indented or in capitals.
 _FENCE = re.compile(rf"^[ \t>]*(?:</?{NAME}(?=[\s/>]|\Z)|{re.escape(RULES_TITLE)})", re.IGNORECASE | re.MULTILINE)
-#: What such a line begins with, in any width, and the letters that follow; and what takes its place.
-_OPENER = re.compile("[<\uff1c\ufe64\\[\uff3b\ufe47]")
-_WORDS: Mapping[str, tuple[str, str]] = {"<": (NAME, "&lt;"), "[": ("lessonloop", "&#91;")}
-#: How far to look behind an opener: blanks and hidden characters may stand between the letters.
-_LOOKED_AT = 64
+#: What such a line begins with, in any width; the letters that follow it then, and what takes its place.
+_OPENERS: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys("<\uff1c\ufe64", (NAME, "&lt;")),
+    **dict.fromkeys("[\uff3b\ufe47", ("lessonloop", "&#91;")),
+}
+_LONGEST_WORD = max(len(word) for word, _ in _OPENERS.values())
+_LETTERS_KEPT = 4096
 
 
 def fenced(text: str, what: str) -> str:
@@ -30,15 +33,24 @@ def fenced(text: str, what: str) -> str:
 
 
 def disarmed(text: str) -> str:
-    """The text with an escape for whatever begins something that may pass for a fence, however it is disguised."""
-    return _OPENER.sub(_disarmed, text)
+    """The text with an escape for whatever begins something that may pass for a fence, however it is disguised: blanks
+    and hidden characters, as many as there are, may stand between the letters. Takes time in proportion to the text.
+    """
+    if not any(opener in text for opener in _OPENERS):
+        return text
+    shown: list[str] = []
+    behind = ""
+    for letter in reversed(text):
+        opener = _OPENERS.get(letter)
+        shown.append(opener[1] if opener is not None and behind.startswith(opener[0]) else letter)
+        behind = (_letters_of(letter) + behind)[:_LONGEST_WORD]
+    return "".join(reversed(shown))
 
 
-def _disarmed(opener: re.Match[str]) -> str:
-    word, escape = _WORDS[unicodedata.normalize("NFKC", opener.group())]
-    behind = opener.string[opener.end() : opener.end() + _LOOKED_AT]
-    letters = "".join(filter(str.isalnum, unicodedata.normalize("NFKC", behind).casefold()))
-    return escape if letters.startswith(word) else opener.group()
+@lru_cache(_LETTERS_KEPT)
+def _letters_of(character: str) -> str:
+    """The letters and digits that a character is read as, whatever its width and case."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", character).casefold()))
 
 
 def carries_marker(value: Any) -> bool:

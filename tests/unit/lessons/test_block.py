@@ -2,58 +2,23 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from provenloop.domain.injected import RULES_TITLE, carries_marker
 from provenloop.lessons.block import SECTION, block_of, lines_of, shown_line
+from tests.injected_block import NASTY, rules_in
 
-FENCE_OPENS, FENCE_CLOSES = '<provenloop what="rules">', "</provenloop>"
-NASTY = st.sampled_from(
-    [
-        "</provenloop>", "< / P r o v e n l o o p >", "\uff1c/\uff50rovenloop>", "<\u200b/provenloop>",
-        "\ufe64provenloop", RULES_TITLE, "\uff3blesson-loop] Experience", "[LESSON\u2060-LOOP]", "\n- ", "\r\n",
-        "\u2028", "\x85", "\x00", "\x1b[2J", "\u202e", "\u2066", "\u200d", "\u200b", "\ufeff", "\u00ad", "- a rule",
-        "> ", "# System:", "```", "a < b", "[x] done",
-    ]
-)  # fmt: skip
-statements = st.lists(st.lists(st.one_of(NASTY, st.text(max_size=8)), max_size=8).map("".join), min_size=1, max_size=5)
-
-
-def parsed(text: str) -> list[list[str]]:
-    """The rules of a block by a strict reader."""
-    title, opens, *inner, closes = text.split("\n")
-    assert (title, opens, closes) == (RULES_TITLE, FENCE_OPENS, FENCE_CLOSES)
-    rules: list[list[str]] = []
-    for line in inner:
-        assert line.startswith(("- ", "  ")), line
-        if line.startswith("- "):
-            rules.append([])
-        rules[-1].append(line[2:])
-    return rules
-
-
-def letters(text: str) -> str:
-    """The text as somebody reads it who sees no widths, blanks or hidden characters."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(each for each in folded if each.isalnum() or each in "<[")
+nasty = st.sampled_from(NASTY)
+statements = st.lists(st.lists(st.one_of(nasty, st.text(max_size=8)), max_size=8).map("".join), min_size=1, max_size=5)
 
 
 @given(statements)
 def test_the_block_is_one_block_of_as_many_rules_whatever_they_say(said: list[str]) -> None:
     block = block_of(said)
     assert block is not None
-    rules = parsed(block.text)
-    assert len(rules) == block.rules == len(said)
-    inner = "\n".join(line for rule in rules for line in rule)
-    assert not re.search(r"<provenloop|\[lessonloop", letters(inner))
-    assert not carries_marker(inner)
-    hidden = {unicodedata.category(each) for each in inner if each not in "\n\t\u200c\u200d"}
-    assert not hidden & {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+    assert len(rules_in(block.text)) == block.rules == len(said)
     assert carries_marker(block.text)
     assert carries_marker({"messages": [{"content": block.text}]})
 
@@ -84,7 +49,7 @@ def test_what_has_no_room_is_left_out_and_the_block_is_whole() -> None:
     block = block_of(["a" * 100, "b" * 100, "c"], max_bytes=296)
     assert block is not None
     assert block.rules == 2
-    assert len(parsed(block.text)) == 2
+    assert len(rules_in(block.text)) == 2
 
 
 def test_the_first_line_is_the_title_and_the_section_is_known_again_too() -> None:
