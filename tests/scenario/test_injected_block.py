@@ -10,7 +10,7 @@ from provenloop.domain.address import Addresses
 from provenloop.domain.injected import RULES_TITLE
 from provenloop.lessons.block import MAX_BLOCK_BYTES, SECTION
 from provenloop.lessons.card import Rule, project_key
-from provenloop.lessons.line import MAX_STATEMENT_CHARS
+from provenloop.lessons.line import MAX_STATEMENT_CHARS, statement_of
 from tests.builders import Desk, make_free_event
 from tests.examples import examples
 from tests.injected_block import CLOSES, NASTY, OPENS, rules_in
@@ -105,7 +105,7 @@ def test_of_more_rules_than_an_answer_carries_whole_ones_are_in_a_whole_block(gu
         st.lists(st.sampled_from([*NASTY, *HOSTILE.values()]) | st.text(max_size=12), min_size=1, max_size=6)
         .map("".join)
         .map(lambda text: text[:MAX_STATEMENT_CHARS])
-        .filter(lambda text: text.strip() != ""),
+        .filter(lambda text: statement_of(text) is not None),
         min_size=1,
         max_size=3,
     )
