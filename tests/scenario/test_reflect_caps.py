@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from provenloop.domain.model_cost import Usage, cost_nano_usd
 from provenloop.reflection.bundle import MAX_EVIDENCE, TEXT_CHARS, Limits
 from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
-from tests.scenario.reflections import BUNDLE, Clock, draft, evidence, reflected
+from tests.scenario.reflections import BUNDLE, MAIN, Clock, draft, evidence, reflected
 
 ANSWERS: dict[str, dict[str, Any]] = {
     "discover": {"recommendations": [draft(summary=f"finding {n}", evidence=["e1", "e2"]) for n in range(8)]},
@@ -160,3 +160,11 @@ def test_a_call_may_take_no_longer_than_the_pass_has_left(
     meter = Meter([(0.0, "truth")])
     reflected(meter, limits=Limits(max_ms=max_ms), left_ms=Clock(left, [0, 0, took, took, took]))
     assert [request.timeout_ms for request in meter.asked] == timeouts
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [("other-model", "other-model"), (" ", MAIN), ("m\u202e\n" * 9_000, ("m\\u{202e} " * 10).rstrip())],
+)
+def test_the_model_that_answered_is_named_in_one_short_line(told: str, shown: str) -> None:
+    assert reflected(Meter([(0.0, "truth")], model=told)).model == shown
