@@ -10,8 +10,9 @@ import pytest
 from provenloop.domain.errors import NotFoundError, ScopeDeniedError
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recommendation import Recommendation
+from provenloop.services import review
 from provenloop.services.outcomes import outcomes
-from tests.builders import DAY_MS, Desk, make_calls, make_principal, make_tool_call
+from tests.builders import DAY_MS, Desk, make_calls, make_principal, make_skill, make_tool_call
 
 
 def report(desk: Desk) -> dict[str, Any]:
@@ -86,6 +87,16 @@ def test_a_rate_is_told_from_ten_cases_on(found: Desk, others: int, rate: float 
     found.plant(*many(found.recommendation(rec_id), others))
     [row] = [row for row in report(found)["analyzers"] if row["analyzer"] == "loop.tool_failure/1"]
     assert (row["approval_rate"], row["held_rate"]) == (rate, None)
+
+
+def test_advice_that_was_acknowledged_counts_as_taken(found: Desk) -> None:
+    found.record(make_skill(proficiency=0.2, practice_count=9))
+    found.run()
+    rec_id = found.finding("skill_stall")
+    review.acknowledge(found.store, found.call(), rec_id, "the skill is taught again")
+    assert counts(found, "skill_stall") == {"proposed": 1, "acknowledged": 1}
+    found.plant(*many(found.recommendation(rec_id), 9))
+    assert counts(found, "skill_stall") == {"proposed": 10, "acknowledged": 1, "rejected": 9, "approval_rate": 0.1}
 
 
 def test_only_who_may_read_a_memory_that_exists_is_told(found: Desk) -> None:

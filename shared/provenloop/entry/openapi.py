@@ -13,6 +13,7 @@ from provenloop.entry.models import (
     decision_replies,
     lesson_replies,
     loop_replies,
+    outcome_replies,
     recipe_replies,
     replies,
     settings_replies,
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from provenloop.entry.models.fields import WireModel
 
 _REF = "#/components/schemas/{model}"
-_REPLIES = (replies, loop_replies, decision_replies, settings_replies, lesson_replies, recipe_replies)
+_REPLIES = (
+    replies, loop_replies, outcome_replies, decision_replies, settings_replies, lesson_replies, recipe_replies,
+)  # fmt: skip
 _BEARER = "bearer"
 _PROBLEM = replies.Problem.__name__
 _REFUSALS = {

@@ -8,6 +8,7 @@ from provenloop.domain.errors import NotFoundError
 from provenloop.domain.instants import format_instant
 from provenloop.domain.policy import CLOSED, HostPolicy, Policy
 from provenloop.domain.recommendation import DAY_MS
+from provenloop.services.analyzer_counts import outside_findings
 from provenloop.services.call import Call
 from provenloop.services.memories import require_heads
 from provenloop.services.pass_gate import new_at_most
@@ -26,9 +27,9 @@ def health(store: Store, call: Call, host: HostPolicy | None = None) -> dict[str
 
     Returns:
         ``{stale, last_run_at, new_grains, new_error_events, seq, folded, analyzed, holes, holes_dropped, set_aside,
-        next_due_at, namespaces, policy: {state, faults}, unhandled_regressions}``; where the host policy does not hold,
-        ``faults`` say why; ``unhandled_regressions`` are ids of applied recommendations that did not hold and that
-        nobody is asked to undo.
+        next_due_at, namespaces, policy: {state, faults}, unhandled_regressions, outside_findings}``; where the host
+        policy does not hold, ``faults`` say why; ``unhandled_regressions`` are ids of applied recommendations that did
+        not hold and that nobody is asked to undo; see :func:`~provenloop.services.analyzer_counts.outside_findings`.
 
     Raises:
         ScopeDeniedError, NotFoundError.
@@ -53,6 +54,7 @@ def health(store: Store, call: Call, host: HostPolicy | None = None) -> dict[str
         "namespaces": sorted(heads.log.namespaces),
         "policy": told(HostPolicy() if host is None else host),
         "unhandled_regressions": unhandled_regressions(store, call.memory),
+        "outside_findings": outside_findings(store, call.memory),
     }
 
 

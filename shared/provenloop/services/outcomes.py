@@ -17,6 +17,7 @@ from provenloop.domain.recommendation import Recommendation
 from provenloop.domain.visible import visible
 from provenloop.lessons.card import Card
 from provenloop.lessons.outcome import outcome_of
+from provenloop.services.analyzer_counts import approval_rate, decisions_of, rate
 from provenloop.services.call import Call
 from provenloop.services.checkpoint_told import checkpoint_told, metric_told
 from provenloop.services.lesson_settings import settings_if_readable
@@ -30,9 +31,9 @@ from provenloop.services.texts import Texts, refs_within, target_text
 MAX_SERIES = 200
 #: So many recipes are looked at.
 MAX_RECIPES = 1_000
-RATED_FROM = 10
 _COUNTED = (
-    "proposed", "approved", "rejected", "applied", "held", "regressed", "inconclusive", "rolled_back", "reverted",
+    "proposed", "approved", "acknowledged", "rejected", "applied", "held", "regressed", "inconclusive", "rolled_back",
+    "reverted",
 )  # fmt: skip
 
 Series = Mapping[str, Sequence[Checkpoint]]
@@ -131,22 +132,17 @@ def _by_analyzer(recs: Sequence[Recommendation], series: Series) -> Iterator[dic
     for rec in recs:
         counts.setdefault(rec.analyzer, Counter()).update(_cases(rec, series.get(rec.id, ())))
     for analyzer, found in sorted(counts.items()):
-        decided, told = found["approved"] + found["rejected"], found["held"] + found["regressed"]
         yield {
             "analyzer": analyzer,
             **{name: found[name] for name in _COUNTED},
-            "approval_rate": _rate(found["approved"], decided),
-            "held_rate": _rate(found["held"], told),
+            "approval_rate": approval_rate(found),
+            "held_rate": rate(found["held"], found["held"] + found["regressed"]),
         }
 
 
 def _cases(rec: Recommendation, checkpoints: Sequence[Checkpoint]) -> Iterator[str]:
     """What one recommendation counts as."""
-    yield "proposed"
-    if rec.approval is not None and rec.status != "rejected":
-        yield "approved"
-    if rec.status == "rejected":
-        yield "rejected"
+    yield from decisions_of(rec)
     if rec.applied_at is not None:
         yield "applied"
     if rec.status == "rolled_back":
@@ -154,7 +150,3 @@ def _cases(rec: Recommendation, checkpoints: Sequence[Checkpoint]) -> Iterator[s
     verdict = _verdict(checkpoints)
     if verdict is not None:
         yield verdict
-
-
-def _rate(part: int, whole: int) -> float | None:
-    return round(part / whole, 4) if whole >= RATED_FROM else None
