@@ -13,43 +13,16 @@ import boto3
 import pytest
 
 from provenloop.entry.local.stack import LocalStack
-from tests import model_forms
+from tests.finding_model import FACTS, play
 from tests.functions.api import Api
 from tests.functions.requests import ADMIN, NOW, ROOT
-from tests.model_server import Play, model_server, says
+from tests.model_server import model_server
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 SECRET = "arn:aws:secretsmanager:us-east-1:123456789012:secret:model-key"
 KEYS = {"anthropic": "sk-ant-1", "openai": "sk-gate-1"}
 FIVE_MINUTES_MS = 300_000
-FACTS = [
-    {"kind": "fact", "subject": "ann", "relation": "works_from", "object": "Oslo"},
-    {"kind": "observation", "text": "ann left the office in Oslo for good"},
-]
-DRAFT = {
-    "summary": "ann works from an office that she left",
-    "target": "entity:shared/ann",
-    "guidance": "ask ann",
-    "evidence": ["e1", "e2"],
-    "confidence": 0.9,
-}
-
-
-def answer(op: str) -> dict[str, Any]:
-    """What a model says that finds one thing, and stands by it."""
-    return {
-        "discover": {"recommendations": [DRAFT]},
-        "ground": {"results": [{"id": "f1", "supported": True, "reason": "it says so"}]},
-        "verify": {"results": [{"id": "f1", "keep": True, "confidence": 0.9, "reason": "it follows"}]},
-    }[op]
-
-
-def play(body: Mapping[str, Any]) -> Play:
-    blocks = model_forms.blocks(body)
-    claims = any('label="claim:' in block for block in blocks)
-    findings = any('label="finding:' in block for block in blocks)
-    return says(answer("ground" if claims else "verify" if findings else "discover"))
 
 
 def passed(stack: LocalStack) -> list[dict[str, Any]]:
@@ -90,7 +63,7 @@ def test_findings_and_their_grounds_may_come_from_two_providers_each_with_its_ow
 COMMAND = f"""
 import json, sys
 sys.path.insert(0, {str(ROOT)!r})
-from tests.functions.test_models_of_passes import answer
+from tests.finding_model import answer
 asked = json.loads(sys.stdin.read())
 print(json.dumps({{"model": "at-hand"}} if asked["op"] == "probe" else answer(asked["op"])))
 """

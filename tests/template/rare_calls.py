@@ -11,6 +11,7 @@ from provenloop.entry.wiring import wiring
 from provenloop.services.distil_recipe import Wanted, begin_distillation
 from provenloop.services.ports import Reservation
 from tests.builders import make_call, make_principal
+from tests.finding_model import FACTS
 
 if TYPE_CHECKING:
     import httpx
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from provenloop.entry.local.stack import LocalStack
 
 DAY_MS = 86_400_000
+SCHEDULE_MS = 300_000
 LINE = {"project": "shop", "category": "deploys", "signature": "s", "detail": "d"}
 NOBODY = "a" * 26
 #: A request to each function that people and agents ask.
@@ -61,6 +63,7 @@ def be_rare(stack: LocalStack, admin: httpx.Client) -> None:
     _come_as_strangers(stack, admin)
     _ask_twice(admin)
     _find_a_hole(stack, admin)
+    _find_with_models(stack, admin)
     _leave_rules_to_the_timer(stack, admin)
 
 
@@ -97,6 +100,20 @@ def _find_a_hole(stack: LocalStack, admin: httpx.Client) -> None:
         done(admin.post(f"{memory}/loop/run", json={}))
         done(admin.get(f"{memory}/recall?question=which%20door"))
         stack.set_clock(stack.now_ms() + 60_000)
+
+
+def _find_with_models(stack: LocalStack, admin: httpx.Client) -> None:
+    """A finding of a model that somebody rejects, and a later pass, in which the model is shown why."""
+    memory = "/v1/memories/found"
+    done(admin.put(memory, json={}))
+    done(admin.post(f"{memory}/events", json={"events": FACTS}))
+    stack.set_clock(stack.now_ms() + SCHEDULE_MS)
+    stack.tick()
+    [finding] = done(admin.get(f"{memory}/loop/recommendations"))["recommendations"]
+    done(admin.post(f"{memory}/loop/recommendations/{finding['id']}/reject", json={"because": "she moved back"}))
+    done(admin.post(f"{memory}/events", json={"events": [{"kind": "observation", "text": "ann is in Oslo"}]}))
+    stack.set_clock(stack.now_ms() + SCHEDULE_MS)
+    stack.tick()
 
 
 def _leave_rules_to_the_timer(stack: LocalStack, admin: httpx.Client) -> None:

@@ -20,6 +20,7 @@ from provenloop.adapters.step_functions import StepFunctionsReviews
 from provenloop.entry.local.stack import LocalStack
 from provenloop.recipes.distillation import SCHEMA_VERSION
 from tests.faults.hooks import ClientHooks
+from tests.finding_model import is_of_a_pass, play
 from tests.model_server import model_server, says
 from tests.scenario.sixty_second_proof import ERROR, RELATION, SUBJECT, TOOL, sixty_second_proof
 from tests.template.leading_keys import leading_keys, transaction_parts
@@ -107,12 +108,12 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[frozenset[Author
             dev_token=ADMIN,
             now_ms=NOW_MS,
             policy_file=policy,
-            parameters={"ModelUrl": models.url, "ModelKeySecretArn": MODEL_KEY},
+            parameters={"ModelUrl": models.url, "ModelKeySecretArn": MODEL_KEY, "Model": "claude-opus-5-5"},
         ) as stack,
     ):
         # The first request makes the client that the functions share.
         stack.client_as(ADMIN).get("/v1/memories").raise_for_status()
-        models.plays(says(TAUGHT), says(TAUGHT))
+        models.plays(lambda body: play(body) if is_of_a_pass(body) else says(TAUGHT))
         boto3.client("secretsmanager", region_name="us-east-1").create_secret(Name="model-key", SecretString="sk-ant-k")
         begin_distilling(stack, ADMIN, "Why is it late?", "Where is the parcel?")
         leave_a_hole(stack, ADMIN)
@@ -409,7 +410,7 @@ def _look_everywhere(admin: httpx.Client, stack: LocalStack) -> None:
     assert _ok(admin.post(f"{memory}/loop/run", json={}))["auto_applied"] == 1
     stack.set_clock(stack.now_ms() + 40 * DAY_MS)
     ran = _ok(admin.post(f"{memory}/loop/run", json={"full_sweep": True}))
-    assert ran["analyzers_skipped"] == []
+    assert {skip["id"] for skip in ran["analyzers_skipped"]} <= {"loop.llm/1"}
     _ok(admin.get(f"{memory}/loop/analyzers"))
     pending = _ok(admin.get(f"{memory}/loop/recommendations?analyzer=loop.skill_stall"))["recommendations"]
     listed = {"ids": [row["id"] for row in pending], "action": "acknowledge", "because": "trained it"}
