@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from provenloop.domain.model_spec import PROVIDERS, read_spec
 from provenloop.entry.local.template import Template
 from provenloop.services.lease import LEASE_MS
 from tests.template.reading import DOCUMENT, FUNCTIONS, ROOT, TEMPLATE
 
 KEY = "arn:aws:secretsmanager:us-east-1:123456789012:secret:model-key-AbCdEf"
 ASKING = {"analyze", "distil", "lessons", "recipes"}
+MODELS_PAGE = (ROOT / "shared" / "MODELS.md").read_text(encoding="utf-8")
+PARAMETERS = (
+    "Model", "GroundModel", "DistilModel", "ModelKeySecretArn", "ModelUrl", "GatewayUrl", "BedrockModelArns"
+)  # fmt: skip
 MODELS = ("arn:aws:bedrock:*::foundation-model/m-1", "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.m-1")
 
 
@@ -68,3 +74,15 @@ def test_no_model_is_asked_in_passes_unless_one_is_named() -> None:
 
 def test_a_lease_outlives_the_function_that_runs_passes() -> None:
     assert FUNCTIONS["analyze"].need("Timeout") * 1_000 < LEASE_MS
+
+
+def test_the_parameters_of_models_are_told_with_their_defaults() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| (?:- |`?)(\S*?)`? ?\|", MODELS_PAGE, re.MULTILINE))
+    defaults = {name: DOCUMENT["Parameters"][name]["Default"] for name in PARAMETERS}
+    assert rows == {**defaults, "GroundModel": "Model"}
+
+
+def test_the_providers_are_those_that_are_told_each_with_an_example() -> None:
+    rows = re.findall(r"^\| (\w+) \| [^|]+ \| [^|]+ \| [^|]+ \| `([^`|]+)` \|$", MODELS_PAGE, re.MULTILINE)
+    assert tuple(name for name, _ in rows) == PROVIDERS
+    assert tuple(read_spec(example, field="Model").provider for _, example in rows) == PROVIDERS
