@@ -185,7 +185,30 @@ def test_what_nobody_labelled_counts_as_wrong(server: ModelServer) -> None:
     assert real.summed([outcome]).startswith("0 right, 1 wrong (1 unlabelled)")
 
 
-def test_no_model_is_asked_without_a_key(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("claude-opus-5-5", "no key in ANTHROPIC_API_KEY"),
+        ("openai:some-model", "PROVENLOOP_GATEWAY_URL"),
+        ("other:some-model", "no provider"),
+        ("two words", "without blanks"),
+    ],
+)
+def test_a_model_that_cannot_be_asked_is_told_of(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, model: str, said: str
+) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    assert main(["--model", "claude-opus-5-5"]) == 2
-    assert "no key" in capsys.readouterr().err
+    assert main(["--model", model]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_real_model_is_asked_about_every_memory(
+    server: ModelServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.plays(says({"recommendations": []}))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-tests")
+    monkeypatch.setenv("PROVENLOOP_MODEL_URL", server.url)
+    assert main(["--model", "anthropic:claude-opus-5-5"]) == 0
+    assert {seen.key for seen in server.seen} == {"key-of-tests"}
+    assert len(server.seen) == len(MEMORIES)
+    assert capsys.readouterr().out.splitlines()[-1].startswith("0 right, 0 wrong")
