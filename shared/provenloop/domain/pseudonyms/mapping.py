@@ -1,0 +1,158 @@
+"""Placeholders for what names somebody, and the way back.
+
+``PERSON_1``, ``EMAIL_1``, ``PHONE_1``, ``ID_1``: one number for one text, in the order in which texts are first met, so
+that a number tells nothing and cannot be joined with those of another request. The same text in another spelling (case,
+accents, escapes) has the same number and a second one behind it (``PERSON_1_2``), so that each comes back as it was.
+A text that already holds such a word has that word replaced too (``LITERAL_1``): it comes back as it was, and never as
+somebody's name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from provenloop.domain.canonical import StrictJsonError, parse_strict
+from provenloop.domain.pseudonyms.fields import Says, said_by
+from provenloop.domain.pseudonyms.known import KnownNames
+from provenloop.domain.pseudonyms.marks import EMAIL, ID, PERSON, PHONE, marks
+from provenloop.domain.pseudonyms.names import names
+from provenloop.domain.pseudonyms.seen import Span, seen
+
+LITERAL = "LITERAL"
+KINDS = (PERSON, EMAIL, PHONE, ID, LITERAL)
+_PLACEHOLDER = re.compile(
+    rf"(?<![A-Za-z0-9_])(_*)({'|'.join(KINDS)})_(\d{{1,6}})(?:_(\d{{1,6}}))?(_*)(?![A-Za-z0-9_])", re.ASCII | re.IGNORECASE
+)
+
+
+class Pseudonyms:
+    """The placeholders of one request, or of all requests of one pass. Never shared between memories.
+
+    Args:
+        listed: names that are replaced in any case, wherever they stand as words.
+    """
+
+    def __init__(self, listed: Iterable[str] = ()) -> None:
+        self._known = KnownNames()
+        self._numbers: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
+        self._spellings: dict[tuple[str, int], list[str]] = {}
+        for name in listed:
+            self._known.add(name, listed=True)
+
+    def learn(self, texts: Iterable[str]) -> None:
+        """Know what these texts show to be somebody's, so that it is replaced where nothing shows it, too."""
+        for text in texts:
+            for part, says in _texts_of(_value(text), "nothing"):
+                view = seen(part)
+                for span in (*marks(view.text), *names(view.text, says)):
+                    self._known.add(view.text[span.start : span.end], span.kind)
+
+    def replace(self, text: str) -> str:
+        """A text with placeholders in it; JSON stays JSON, of which values and keys are replaced."""
+        value = _value(text)
+        if isinstance(value, str):
+            return self._replaced(value)
+        return json.dumps(self._replaced_value(value), ensure_ascii=False, separators=(",", ":"))
+
+    def restore(self, text: str) -> str:
+        """A text with what placeholders stand for, in whatever case they are; unknown ones stay."""
+        return _PLACEHOLDER.sub(self._restored, text)
+
+    def restore_value(self, value: Any) -> Any:
+        """A JSON value in whose texts and keys placeholders are restored."""
+        if isinstance(value, str):
+            return self.restore(value)
+        if isinstance(value, dict):
+            return {self.restore(name): self.restore_value(item) for name, item in value.items()}
+        return [self.restore_value(item) for item in value] if isinstance(value, list) else value
+
+    def _restored(self, found: re.Match[str]) -> str:
+        spellings = self._spellings.get((found[2].upper(), int(found[3])), [])
+        place = int(found[4] or 1) - 1
+        if not 0 <= place < len(spellings):
+            return found.group()
+        return f"{found[1]}{spellings[place]}{found[5]}"
+
+    def _replaced_value(self, value: Any, says: Says = "nothing") -> Any:
+        if isinstance(value, str):
+            return self._replaced(value, says)
+        if isinstance(value, dict):
+            return {
+                self._replaced(name): self._replaced_value(item, said_by(name))
+                for name, item in value.items()
+            }
+        if isinstance(value, list):
+            return [self._replaced_value(item, says) for item in value]
+        if isinstance(value, bool) or value is None:
+            return value
+        number = self._replaced(str(value))
+        return value if number == str(value) else number
+
+    def _replaced(self, text: str, says: Says = "nothing") -> str:
+        parts: list[str] = []
+        at = 0
+        for cut in self._cuts(text, says):
+            parts += (text[at : cut.start], self._placeholder(cut.kind, text[cut.start : cut.end]))
+            at = cut.end
+        return "".join((*parts, text[at:]))
+
+    def _cuts(self, text: str, says: Says) -> list[Span]:
+        """What is to be replaced, as parts of the text as it was written that do not touch."""
+        view = seen(text)
+        literal = [Span(*found.span(), LITERAL) for found in _PLACEHOLDER.finditer(view.text)]
+        spans = [*literal, *self._known.find(view), *marks(view.text), *names(view.text, says)]
+        cuts = [view.in_written(span) for span in spans]
+        # What is a placeholder only as it was written, not as it is seen, would be restored all the same.
+        cuts += [Span(*found.span(), LITERAL) for found in _PLACEHOLDER.finditer(text)]
+        return _joined(cuts)
+
+    def _placeholder(self, kind: str, written: str) -> str:
+        folded = seen(written).folded.text.strip()
+        number = self._numbers[kind].setdefault(folded, len(self._numbers[kind]) + 1)
+        spellings = self._spellings.setdefault((kind, number), [])
+        if written not in spellings:
+            spellings.append(written)
+        place = spellings.index(written) + 1
+        return f"{kind}_{number}" if place == 1 else f"{kind}_{number}_{place}"
+
+
+def _joined(cuts: Iterable[Span]) -> list[Span]:
+    """Cuts that overlap or touch as one, of the kind of the longest of them."""
+    joined: list[Span] = []
+    longest = 0
+    for cut in sorted(cuts):
+        length = cut.end - cut.start
+        if not joined or cut.start > joined[-1].end:
+            joined.append(cut)
+            longest = length
+            continue
+        last = joined[-1]
+        joined[-1] = Span(last.start, max(last.end, cut.end), cut.kind if length > longest else last.kind)
+        longest = max(longest, length)
+    return joined
+
+
+def _value(text: str) -> Any:
+    """The JSON object or array that a text is; else the text."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return text
+    try:
+        value = parse_strict(text.encode())
+    except (StrictJsonError, UnicodeEncodeError):
+        return text
+    return value if isinstance(value, dict | list) else text
+
+
+def _texts_of(value: Any, says: Says) -> Iterator[tuple[str, Says]]:
+    if isinstance(value, str):
+        yield value, says
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield name, "nothing"
+            yield from _texts_of(item, said_by(name))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts_of(item, says)
