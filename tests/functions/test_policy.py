@@ -51,7 +51,7 @@ def test_without_a_policy_the_closed_one_is_shown_and_nothing_is_at_fault(api: A
     assert (shown["state"], shown["faults"]) == ("none", [])
     assert shown["policy"] == {
         "auto_apply_enabled": False, "auto_apply": [], "deny": [], "severity_floors": {}, "telemetry": "aggregate",
-        "review": {"start_workflow_at": None}, "analyzers": [],
+        "review": {"start_workflow_at": None}, "analyzers": [], "pseudonymize": {"enabled": False, "names": 0},
     }  # fmt: skip
     assert api.done("loop_health")["policy"] == {"state": "none", "faults": []}
 
@@ -65,6 +65,15 @@ def test_the_policy_in_force_is_shown_and_changed_by_no_client(host: Api) -> Non
     refused = host.call("configure", body={"analyzer": "loop.duplicate_sweep", "auto_apply": [GRANT]})
     assert host.refused(refused) == (400, "PVL-E011")
     assert host.done("show_policy") == shown
+
+
+def test_how_many_names_are_listed_is_shown_and_none_of_them(host: Api) -> None:
+    put(host, {"pseudonymize": {"enabled": True, "names": ["Maria Lopez", "Project Zeus"]}})
+    assert host.done("show_policy")["policy"]["pseudonymize"] == {"enabled": True, "names": 2}
+    put(host, {"pseudonymize": True})
+    shown = host.done("show_policy")
+    assert [fault["field"] for fault in shown["faults"]] == ["pseudonymize"]
+    assert shown["policy"]["pseudonymize"] == {"enabled": True, "names": 0}
 
 
 def test_health_says_loudly_what_is_wrong_and_passes_run_closed(host: Api) -> None:

@@ -1,9 +1,9 @@
 """The host policy: what the operator of an installation allows. It alone can grant that a change applies itself.
 
 A policy is read whole or refused whole. Refused, or not there at all, the closed policy holds: it grants nothing,
-denies nothing, and telemetry counts uses without keeping single ones. Analyzers are named by id or by family (the id
-without its version); ``command`` and ``llm`` stand for all analyzers of that trust. Where policy and memory disagree,
-the stricter of the two holds.
+denies nothing, and telemetry counts uses without keeping single ones; one that is refused also has models see
+placeholders for people. Analyzers are named by id or by family (the id without its version); ``command`` and ``llm``
+stand for all analyzers of that trust. Where policy and memory disagree, the stricter of the two holds.
 """
 
 from __future__ import annotations
@@ -51,6 +51,14 @@ class Review:
 
 
 @dataclass(frozen=True, slots=True)
+class Pseudonymize:
+    """Whether models see placeholders instead of names, addresses, numbers and ids; ``names`` are replaced too."""
+
+    enabled: bool = False
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """A policy in force. Analyzers are families; the default is the closed policy.
 
@@ -64,6 +72,7 @@ class Policy:
     telemetry: TelemetryMode = "aggregate"
     review: Review = field(default_factory=Review)
     analyzers: tuple[RegisteredAnalyzer, ...] = ()
+    pseudonymize: Pseudonymize = field(default_factory=Pseudonymize)
 
     @property
     def digest(self) -> str:
@@ -85,6 +94,8 @@ class Policy:
 
 
 CLOSED = Policy()
+#: What holds while nobody knows what the policy says: what a model has seen cannot be taken back.
+UNKNOWN = Policy(pseudonymize=Pseudonymize(enabled=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from provenloop.domain.canonical import StrictJsonError, parse_strict
@@ -11,9 +12,11 @@ from provenloop.domain.policy import (
     OUTSIDE_FAMILIES,
     TARGET_CLASSES,
     TELEMETRY_MODES,
+    UNKNOWN,
     Grant,
     HostPolicy,
     Policy,
+    Pseudonymize,
     Review,
     TargetClass,
     TelemetryMode,
@@ -23,6 +26,9 @@ from provenloop.domain.policy_parts import within
 from provenloop.domain.recommendation import Severity, family_of, severity_rank
 from provenloop.domain.registered import RegisteredAnalyzer
 
+MAX_LISTED_NAMES = 1_000
+_MIN_NAME_LETTERS = 2
+_MAX_NAME_CHARS = 100
 _MAX_DEPTH = 8
 _UNKNOWN = "there is no such analyzer"
 
@@ -44,12 +50,14 @@ def read_policy(
         commands: those that this local stack was begun with; they are in force beside the ones of the policy.
 
     Returns:
-        The policy in force, or the closed one with every fault that was found.
+        The policy in force, or with every fault that was found the closed one, under which models see placeholders
+        for people, and for the names that the policy lists where these can be read.
     """
     reading = _Reading(_by_name(analyzers), _by_name(models), commands, is_local=is_local)
     policy = reading.policy(text)
     if reading.faults:
-        return HostPolicy(state="refused", faults=tuple(reading.faults))
+        masked = replace(UNKNOWN.pseudonymize, names=policy.pseudonymize.names)
+        return HostPolicy(replace(UNKNOWN, pseudonymize=masked), "refused", tuple(reading.faults))
     return HostPolicy(policy, "in_force")
 
 
@@ -148,6 +156,23 @@ class _Reading(PolicyAnalyzers):
         is_given = "start_workflow_at" in fields
         return Review(self.severity(at, within(place, "start_workflow_at")) if is_given else None)
 
+    def pseudonymize(self, value: object, place: str) -> Pseudonymize:
+        fields = self.fields(value, place, ("enabled", "names"))
+        if not self.has_all(value, place, ("enabled",)):
+            return Pseudonymize()
+        names = self.items(fields.get("names", []), within(place, "names"))
+        found = tuple(dict.fromkeys(name for item, at in names if (name := self._name(item, at))))
+        if len(found) > MAX_LISTED_NAMES:
+            self.refuse(within(place, "names"), f"at most {MAX_LISTED_NAMES}")
+        return Pseudonymize(self.switch(fields["enabled"], within(place, "enabled")), found)
+
+    def _name(self, value: object, place: str) -> str:
+        name = value if isinstance(value, str) else ""
+        if len(name) <= _MAX_NAME_CHARS and sum(map(str.isalnum, name)) >= _MIN_NAME_LETTERS:
+            return name
+        self.refuse(place, f"{_MIN_NAME_LETTERS} letters or more are needed, and at most {_MAX_NAME_CHARS} characters")
+        return ""
+
 
 _GRANT_FIELDS = ("analyzer", "targets", "max_severity")
 _NOTHING = Grant("", (), "info")
@@ -157,6 +182,7 @@ _POLICY_FIELDS: Mapping[str, Callable[[_Reading, object, str], object]] = {
     "auto_apply": _Reading.grants,
     "deny": _Reading.deny,
     "severity_floors": _Reading.floors,
+    "pseudonymize": _Reading.pseudonymize,
     "telemetry": _Reading.telemetry,
     "review": _Reading.review,
 }

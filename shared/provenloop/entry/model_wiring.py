@@ -6,20 +6,27 @@ is slow to import.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 
 from provenloop.domain.errors import InternalError
 from provenloop.domain.model_spec import ModelSpec, ProviderName
+from provenloop.domain.policy import HostPolicy
 from provenloop.entry.settings import Settings, variables_of_commands
 from provenloop.entry.telemetry import log_error, tell_lost_rows
 from provenloop.services.model_port import ModelAccess, ModelKey, ModelProvider
 from provenloop.services.reflect_port import ReflectionModel, ReflectionModels
 
 
-class ModelWiring:
+class ModelWiring(ABC):
     """The part of ``Wiring`` that functions use which ask models."""
 
     settings: Settings
+
+    @property
+    @abstractmethod
+    def policy(self) -> HostPolicy:
+        """The host policy in force."""
 
     @cached_property
     def _providers(self) -> dict[ProviderName, ModelProvider]:
@@ -57,12 +64,17 @@ class ModelWiring:
         return SecretModelKey(self.settings.model_key_secret, spec.provider)
 
     def models(self, spec: ModelSpec, own_key: str | None = None) -> ModelAccess:
-        """A model for one request, with the caller's own key where it brought one."""
-        return ModelAccess(self.provider_of(spec), self.key_of(spec), own_key, tell_lost_rows)
+        """A model for one request, under the host policy, with the caller's own key where it brought one."""
+        from provenloop.services.pseudonymous_model import ModelUnderPolicy
+
+        provider = ModelUnderPolicy(self.provider_of(spec), lambda: self.policy.policy)
+        return ModelAccess(provider, self.key_of(spec), own_key, tell_lost_rows)
 
     @property
     def reflection_models(self) -> ReflectionModels | None:
-        """The models of passes; None where none is named, or what is named cannot be, which the log tells of."""
+        """The models of passes, which put them under the host policy; None where none is named, or what is named
+        cannot be, which the log tells of.
+        """
         try:
             return self._reflection_models()
         except InternalError as error:

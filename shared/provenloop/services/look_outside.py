@@ -22,6 +22,7 @@ from provenloop.domain.records import Due
 from provenloop.domain.registered import RegisteredAnalyzer
 from provenloop.domain.remark import Looked
 from provenloop.reflection.bundle import limits_from
+from provenloop.reflection.people import people_shown
 from provenloop.services.ask_analyzer import ask_analyzer
 from provenloop.services.call import Call
 from provenloop.services.examine import Examining
@@ -35,6 +36,7 @@ from provenloop.services.outside_port import Outside
 from provenloop.services.pass_settings import CAPABILITIES, Setting, setting_of
 from provenloop.services.pass_writes import PassWrites
 from provenloop.services.ports import Put, Replace, Write
+from provenloop.services.pseudonymous_model import pseudonymous
 from provenloop.services.reflect import Reflected, reflect
 from provenloop.services.reflect_port import ReflectionModels
 from provenloop.services.roster import manifest_of
@@ -136,6 +138,7 @@ class LookOutside:
         said = said_before(self.log.store, self.log.memory, turn.setting.family)
         bundle = gather(self.log, self.findings.addresses, news, settled, said)
         limits = limits_from(turn.setting.parameters)
+        models = pseudonymous(models, self.policy, people_shown(bundle))
         reflected = reflect(
             bundle, models, limits, left_ms=self.outside.left_ms, row_id=new_call_id(self.call), now=self.log.now
         )

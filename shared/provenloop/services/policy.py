@@ -8,7 +8,7 @@ from typing import Any
 from provenloop.analyzers import ANALYZERS
 from provenloop.analyzers.model_findings import LLM
 from provenloop.domain.errors import LoopError
-from provenloop.domain.policy import Fault, HostPolicy
+from provenloop.domain.policy import UNKNOWN, Fault, HostPolicy
 from provenloop.domain.policy_reading import read_policy
 from provenloop.services.call import Call
 from provenloop.services.memories import require_heads
@@ -35,7 +35,8 @@ def load_policy(
         text = source.read()
     except LoopError as error:
         before = HostPolicy() if last is None else last
-        held = replace(before.policy, auto_apply_enabled=False)
+        # Where it was never read, nobody knows what it keeps from models.
+        held = replace(before.policy if before.state != "none" else UNKNOWN, auto_apply_enabled=False)
         return HostPolicy(held, "unreadable", (Fault("", error.code, error.message),))
     ours = [analyzer.manifest.id for analyzer in ANALYZERS]
     return read_policy(text, ours, models=(LLM.id,), is_local=is_local)
@@ -66,4 +67,12 @@ def _shown(host: HostPolicy) -> dict[str, Any]:
     analyzers = [
         {**asdict(each), "needs": list(each.needs), "endpoint": each.shown_endpoint} for each in host.policy.analyzers
     ]
-    return {**fields, "auto_apply": grants, "deny": list(fields["deny"]), "analyzers": analyzers}
+    # Names of people are told to nobody, only how many are listed.
+    masked = {"enabled": host.policy.pseudonymize.enabled, "names": len(host.policy.pseudonymize.names)}
+    return {
+        **fields,
+        "auto_apply": grants,
+        "deny": list(fields["deny"]),
+        "analyzers": analyzers,
+        "pseudonymize": masked,
+    }

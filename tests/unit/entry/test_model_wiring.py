@@ -12,6 +12,7 @@ from provenloop.domain.errors import InternalError
 from provenloop.domain.model_spec import ModelSpec
 from provenloop.entry.settings import Settings
 from provenloop.entry.wiring import Wiring
+from provenloop.services.pseudonymous_model import ModelUnderPolicy
 
 CLAUDE = ModelSpec("anthropic", "claude-opus-5-5")
 GATE = ModelSpec("openai", "gpt-x")
@@ -37,7 +38,8 @@ def test_bedrock_needs_no_key_and_the_others_have_none_without_a_secret() -> Non
 
 def test_a_key_of_the_callers_own_goes_to_the_provider_that_the_setting_names() -> None:
     access = wired().models(GATE, "sk-own")
-    assert isinstance(access.provider, OpenAiModel)
+    assert isinstance(access.provider, ModelUnderPolicy)
+    assert isinstance(access.provider.provider, OpenAiModel)
     assert access.key() == "sk-own"
 
 

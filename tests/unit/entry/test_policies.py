@@ -7,7 +7,7 @@ import json
 import pytest
 
 from provenloop.domain.errors import LoopError, UnavailableError
-from provenloop.domain.policy import CLOSED
+from provenloop.domain.policy import CLOSED, UNKNOWN
 from provenloop.entry.policies import CACHE_MS, Policies
 
 NOW = 1_800_000_000_000
@@ -68,7 +68,7 @@ def test_a_policy_that_became_wrong_grants_and_denies_nothing_and_is_counted(
     policies.current(NOW)
     source.answer = '{"deny": ["loop.tool_failures"]}'
     host = policies.current(NOW)
-    assert (host.policy, host.state) == (CLOSED, "refused")
+    assert (host.policy, host.state) == (UNKNOWN, "refused")
     assert [fault.field for fault in host.faults] == ["deny[0]"]
     assert '"PolicyFaults"' in capsys.readouterr().out
 
@@ -83,9 +83,10 @@ def test_while_the_source_is_away_what_was_forbidden_stays_so_and_what_was_grant
     assert [(fault.code, fault.detail) for fault in host.faults] == [("PVL-E001", "not now")]
     assert host.policy.deny == before.deny
     assert host.policy.telemetry == "off"
+    assert host.policy.pseudonymize == before.pseudonymize
     assert host.policy.grants_to("loop.duplicate_sweep") == ()
 
 
-def test_a_source_that_was_never_there_leaves_the_closed_policy() -> None:
+def test_a_source_that_was_never_there_leaves_the_closed_policy_and_keeps_people_from_models() -> None:
     host = Policies(Source(UnavailableError("not now"))).current(NOW)
-    assert (host.policy, host.state) == (CLOSED, "unreadable")
+    assert (host.policy, host.state) == (UNKNOWN, "unreadable")

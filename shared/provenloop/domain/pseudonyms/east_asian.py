@@ -8,11 +8,16 @@ from collections.abc import Iterator
 from provenloop.domain.pseudonyms.seen import Span
 
 _HAN = "\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_JAPANESE = re.compile(rf"([{_HAN}]{{1,6}}|[\u30a1-\u30fa\u30fc\u30fb]{{2,20}}|[\u3041-\u3096]{{2,6}})(?:さん|様|さま|氏|君|くん|ちゃん|殿|先生)")
-_CHINESE = re.compile(rf"([{_HAN}\u00b7]{{1,8}})(?:先生|女士|小姐|太太|经理|經理|总监|老师|老師|医生|醫生|博士|同学|同學)")
+_JAPANESE = re.compile(
+    rf"([{_HAN}]{{1,6}}|[\u30a1-\u30fa\u30fc\u30fb]{{2,20}}|[\u3041-\u3096]{{2,6}})(?:さん|様|さま|氏|君|くん|ちゃん|殿|先生)"
+)
+_CHINESE = re.compile(
+    rf"([{_HAN}\u00b7]{{1,8}})(?:先生|女士|小姐|太太|经理|經理|总监|老师|老師|医生|醫生|博士|同学|同學)"
+)
 _KOREAN = re.compile(r"([\uac00-\ud7af]{2,4})[ ]?(?:씨|님)")
 _TOLD = re.compile(
-    rf"(?:我叫|我的名字是|名前は|姓名[:是]?|氏名[:は]?|担当者?[:は]|联系人[:是]?|聯絡人[:是]?)[ ]?([{_HAN}]{{2,4}}|[\u30a1-\u30fa\u30fc\u30fb]{{2,20}})"
+    rf"(?:我叫|我的名字是|名前は|姓名[:是]?|氏名[:は]?|担当者?[:は]|联系人[:是]?|聯絡人[:是]?)"
+    rf"[ ]?([{_HAN}]{{2,4}}|[\u30a1-\u30fa\u30fc\u30fb]{{2,20}})"
     r"|(?:이름은|성함은|이름:)[ ]?([\uac00-\ud7af]{2,4}?)(?=입니다|이에요|예요|[\s.,!]|$)"
 )
 #: Who is spoken to by a title and has no name: a customer, everybody, a god.

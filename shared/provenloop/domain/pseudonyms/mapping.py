@@ -15,16 +15,17 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from provenloop.domain.canonical import StrictJsonError, parse_strict
-from provenloop.domain.pseudonyms.fields import Says, said_by
+from provenloop.domain.pseudonyms.fields import said_by
 from provenloop.domain.pseudonyms.known import KnownNames
 from provenloop.domain.pseudonyms.marks import EMAIL, ID, PERSON, PHONE, marks
-from provenloop.domain.pseudonyms.names import names
-from provenloop.domain.pseudonyms.seen import Span, seen
+from provenloop.domain.pseudonyms.names import Says, names
+from provenloop.domain.pseudonyms.seen import Seen, Span, seen
 
 LITERAL = "LITERAL"
 KINDS = (PERSON, EMAIL, PHONE, ID, LITERAL)
 _PLACEHOLDER = re.compile(
-    rf"(?<![A-Za-z0-9_])(_*)({'|'.join(KINDS)})_(\d{{1,6}})(?:_(\d{{1,6}}))?(_*)(?![A-Za-z0-9_])", re.ASCII | re.IGNORECASE
+    rf"(?<![A-Za-z0-9_])(_*)({'|'.join(KINDS)})_(\d{{1,6}})(?:_(\d{{1,6}}))?(_*)(?![A-Za-z0-9_])",
+    re.ASCII | re.IGNORECASE,
 )
 
 
@@ -39,15 +40,17 @@ class Pseudonyms:
         self._known = KnownNames()
         self._numbers: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
         self._spellings: dict[tuple[str, int], list[str]] = {}
+        self._read: dict[tuple[str, Says], tuple[Seen, list[Span]]] = {}
         for name in listed:
             self._known.add(name, listed=True)
 
     def learn(self, texts: Iterable[str]) -> None:
         """Know what these texts show to be somebody's, so that it is replaced where nothing shows it, too."""
+        self._read.clear()
         for text in texts:
             for part, says in _texts_of(_value(text), "nothing"):
-                view = seen(part)
-                for span in (*marks(view.text), *names(view.text, says)):
+                view, spans = self._reading(part, says)
+                for span in spans:
                     self._known.add(view.text[span.start : span.end], span.kind)
 
     def replace(self, text: str) -> str:
@@ -80,10 +83,7 @@ class Pseudonyms:
         if isinstance(value, str):
             return self._replaced(value, says)
         if isinstance(value, dict):
-            return {
-                self._replaced(name): self._replaced_value(item, said_by(name))
-                for name, item in value.items()
-            }
+            return {self._replaced(name): self._replaced_value(item, said_by(name)) for name, item in value.items()}
         if isinstance(value, list):
             return [self._replaced_value(item, says) for item in value]
         if isinstance(value, bool) or value is None:
@@ -101,16 +101,25 @@ class Pseudonyms:
 
     def _cuts(self, text: str, says: Says) -> list[Span]:
         """What is to be replaced, as parts of the text as it was written that do not touch."""
-        view = seen(text)
+        view, spans = self._reading(text, says)
         literal = [Span(*found.span(), LITERAL) for found in _PLACEHOLDER.finditer(view.text)]
-        spans = [*literal, *self._known.find(view), *marks(view.text), *names(view.text, says)]
+        spans = [*literal, *self._known.find(view), *spans]
         cuts = [view.in_written(span) for span in spans]
         # What is a placeholder only as it was written, not as it is seen, would be restored all the same.
         cuts += [Span(*found.span(), LITERAL) for found in _PLACEHOLDER.finditer(text)]
         return _joined(cuts)
 
+    def _reading(self, text: str, says: Says) -> tuple[Seen, list[Span]]:
+        """What is seen of a text, and what of it names somebody; read once, for it is learnt from and then replaced."""
+        found = self._read.get((text, says))
+        if found is None:
+            view = seen(text)
+            found = self._read[text, says] = view, [*marks(view.text), *names(view.text, says)]
+        return found
+
     def _placeholder(self, kind: str, written: str) -> str:
-        folded = seen(written).folded.text.strip()
+        folded = seen(written).folded.text
+        folded = "".join(filter(str.isalnum, folded)) if kind == PERSON else folded.strip()
         number = self._numbers[kind].setdefault(folded, len(self._numbers[kind]) + 1)
         spellings = self._spellings.setdefault((kind, number), [])
         if written not in spellings:

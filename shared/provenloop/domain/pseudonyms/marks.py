@@ -18,16 +18,20 @@ EMAIL, PHONE, ID, PERSON = "EMAIL", "PHONE", "ID", "PERSON"
 _LETTER = f"[^\\W{UNBROKEN}]"
 _HOST = rf"{_LETTER}(?:{_LETTER}|-){{0,62}}"
 _EMAIL = re.compile(
-    rf"(?:(?<![^\W{UNBROKEN}])(?:{_LETTER}|[.!#$%&'*+/=?^`{{|}}~-]){{1,64}}|\"[^\"\n]{{1,64}}\")"
+    rf"(?:(?<![^\W{UNBROKEN}]){_LETTER}(?:{_LETTER}|[.'&%~+-]){{0,63}}|\"[^\"\n]{{1,64}}\")"
     rf"(?:@|[ ]?[\[({{][ ]?at[ ]?[\])}}][ ]?){_HOST}(?:(?:\.|[ ]?[\[({{][ ]?dot[ ]?[\])}}][ ]?){_HOST}){{0,8}}",
     re.IGNORECASE,
 )
-_SPELLED_EMAIL = re.compile(r"\b[\w.+-]{2,64} at [\w-]{2,63}(?: dot [\w-]{2,63}){1,4}\b", re.IGNORECASE)
+_SPELLED_EMAIL = re.compile(
+    r"(?<![\w.+-])[\w.+-]{2,64} at [\w-]{2,63}(?: dot [\w-]{2,63}){1,4}", re.IGNORECASE | re.ASCII
+)
 #: A version of a package: ``lodash@4.17``.
 _VERSION = re.compile(r"@v?\d+(?:\.\d+)*\Z")
 _GAP = r"[ \u00a0.()/-]"
-_INTERNATIONAL = re.compile(rf"(?<![\w.])(?:\(?\+|00(?=[1-9])){_GAP}{{0,2}}\d(?:{_GAP}{{0,3}}\d){{6,16}}(?!\d)")
-_GROUPS = re.compile(rf"(?<![\w.,])\(?\d{{1,6}}(?:{_GAP}{{1,3}}\d{{1,6}}){{1,6}}(?![\w])")
+_INTERNATIONAL = re.compile(
+    rf"(?<![A-Za-z0-9_])(?<!\d\.)(?:\(?\+|00(?=[1-9])){_GAP}{{0,2}}\d(?:{_GAP}{{0,3}}\d){{6,16}}(?!\d)"
+)
+_GROUPS = re.compile(rf"(?<![A-Za-z0-9_])(?<!\d[.,])\(?\d{{1,6}}(?:{_GAP}{{1,3}}\d{{1,6}}){{1,6}}(?![A-Za-z0-9_])")
 _DATE = re.compile(
     r"(?:(?:19|20)\d\d[-/. ](?:0?[1-9]|1[0-2])[-/. ](?:0?[1-9]|[12]\d|3[01])"
     r"|(?:0?[1-9]|[12]\d|3[01])[-/. ](?:0?[1-9]|[12]\d|3[01])[-/. ](?:19|20)\d\d"
@@ -36,25 +40,36 @@ _DATE = re.compile(
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:[ .\u00a0]\d{3})+\Z")
 _PHONE_DIGITS = range(7, 13)
 
-_URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/@\"'<>]{1,256}@[^\s\"'<>]{1,2000}")
+_URL = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/@\"'<>]{1,256}@[^\s\"'<>]{1,2000}")
 _UUID = re.compile(r"(?<![0-9A-Za-z])[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}(?![0-9A-Za-z])")
-_MAC = re.compile(r"(?<![0-9A-Za-z:-])[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}(?![0-9A-Za-z:-])")
-_IP = re.compile(r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:\.\d{1,3}){0,3})(?![\w:])")
-_IBAN = re.compile(r"(?<![0-9A-Za-z])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?(?![0-9A-Za-z])", re.IGNORECASE)
+_MAC = re.compile(
+    r"(?<![0-9A-Za-z])(?<![0-9A-Fa-f]{2}[:-])[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}(?![0-9A-Za-z])(?![:-][0-9A-Fa-f]{2})"
+)
+_IP = re.compile(
+    r"(?<![A-Za-z0-9_:])(?<!\d\.)(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:\.\d{1,3}){0,3})(?![A-Za-z0-9_:])"
+)
+_IBAN = re.compile(
+    r"(?<![0-9A-Za-z])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?(?![0-9A-Za-z])", re.IGNORECASE
+)
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}={0,2}")
 _PIECE = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*")
 _SWITCH = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
-_TIME = re.compile(r"(?:19|20)\d\d-?\d\d-?\d\dT\d{2,6}Z?\Z|(?:19|20)\d\d-\d\d(?:-\d\d)?\Z|\d{1,6}(?:ms|us|ns|s|kb|mb|gb|px|k|m)\Z", re.IGNORECASE)
+_TIME = re.compile(
+    r"(?:19|20)\d\d-?\d\d-?\d\dT\d{2,6}Z?\Z|(?:19|20)\d\d-\d\d(?:-\d\d)?\Z|\d{1,6}(?:ms|us|ns|s|kb|mb|gb|px|k|m)\Z",
+    re.IGNORECASE,
+)
 #: Words before a number that make it a code of a fault or of a standard, and nobody's.
 _CODES = frozenset("http https err error errno rfc cve iso code exit status sqlstate utf cp windows port line".split())
 _AFTER_ID_WORD = re.compile(
-    r"\b(?:account|acct|order|customer|client|invoice|ticket|case|user|member|membership|policy|patient|employee|passport|"
+    r"(?<![A-Za-z0-9])(?:account|acct|order|customer|client|invoice|ticket|case|user|member|membership|policy|patient|employee|passport|"
     r"tracking|reference|ref|booking|reservation|contract|transaction|txn|card|payment|parcel|shipment|licen[cs]e|"
     r"ssn|iban|konto|kunde|pedido|factura|commande|ordine|id|nr)s?"
     r"(?:[ _-]?(?:id|no|nr|num|number|code|ref))?[\"']?[.:=#\s(\"']{1,4}(?P<id>[A-Za-z]{0,4}[-_]?\d[\w-]{2,40})",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
-_NUMBERED = re.compile(r"(?<![\w&])#\s?(?P<id>\d{3,20})\b|(?:番号|号码|號碼|订单号?|訂單號?|単号|번호)\D{0,3}(?P<east>[A-Za-z]{0,4}\d[\w-]{2,30})")
+_NUMBERED = re.compile(
+    r"(?<![A-Za-z0-9_&])#\s?(?P<id>\d{3,20})(?![A-Za-z0-9_])|(?:番号|号码|號碼|订单号?|訂單號?|単号|번호)\D{0,3}(?P<east>[A-Za-z]{0,4}\d[A-Za-z0-9_-]{2,30})"
+)
 _LONG = 16
 _ALONE = 7
 
@@ -71,7 +86,6 @@ def marks(text: str) -> Iterator[Span]:
 
 def _emails(text: str) -> Iterator[Span]:
     for found in _EMAIL.finditer(text):
-        # A sign before the first letter is punctuation of the text.
         if not _VERSION.search(found.group()):
             yield Span(*found.span(), EMAIL)
     yield from (Span(*found.span(), EMAIL) for found in _SPELLED_EMAIL.finditer(text))
@@ -104,7 +118,7 @@ def _is_ip(address: str) -> bool:
         ip_address(address)
     except ValueError:
         return False
-    return any(char.isdecimal() for char in address) and address not in ("::1", "127.0.0.1", "0.0.0.0")
+    return any(char.isdecimal() for char in address) and not address.startswith(("::1", "127.", "0."))
 
 
 def _is_random(token: str) -> bool:

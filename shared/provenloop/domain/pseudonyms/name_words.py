@@ -211,15 +211,12 @@ yet york yorkshire you your yours youtube zabbix zagreb zambia zapier zealand ze
 zookeeper zoom zurich
 """
 #: What stands between the parts of one name.
-PARTICLES = frozenset(
-    "de la del der den van von zu zur da das do dos du di le el al bin ibn ben ter ten af y".split()
-)
+PARTICLES = frozenset("de la del der den van von zu zur da das do dos du di le el al bin ibn ben ter ten af y".split())
 #: Ends of words that are hardly ever names.
-NOUN_ENDS = (
-    "tion", "tions", "sion", "ment", "ments", "ness", "ing", "ity", "ities", "ware", "base", "able", "ible", "ance", "ence",
-    "ency", "ship", "ism", "ful", "less", "ized", "ised", "ated", "ology", "graphy", "ality", "ture", "tive",
-    "ical", "ally", "ously",
-)  # fmt: skip
+NOUN_ENDS = tuple(
+    "tion tions sion ment ments ness ing ity ities ware base able ible ance ence ency ship ism ful less ized ised "
+    "ated ology graphy ality ture tive ical ally ously".split()
+)
 
 _GROUPS = [
     {word for member in line.partition(": ")[2].split() for word in member.split("=")}

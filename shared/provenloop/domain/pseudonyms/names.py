@@ -1,4 +1,4 @@
-"""Names of people in running text: by titles, greetings and fields, by lists, and by capitals that are no others' words.
+"""Names of people in running text: by titles, greetings and fields, by lists, and by capitals that nothing explains.
 
 Nobody finds them all. What is not found: rare names in lower case or at the beginning of a sentence with nothing that
 speaks for a person, and names in scripts without capitals that stand without a title. What is taken for one: rare
@@ -34,38 +34,44 @@ _TITLED = re.compile(
     rf"\u0433\u043e\u0441\u043f\u043e\u0434\u0438\u043d)\.?[ ](?P<name>{_SEQUENCE})"
 )
 _GREETED = re.compile(
-    r"(?:\A|(?<=[\n.!?:\"'>]))[ \t]*(?i:hi|hello|hey|dear|thanks|thank you|cheers|greetings|good (?:morning|afternoon|evening)|"
-    r"(?:(?:best|kind|warm) )?(?:regards|wishes)|sincerely|yours(?: truly| sincerely)?|bonjour|salut|cher|ch\u00e8re|hola|"
-    r"estimad[oa]|querid[oa]|ol\u00e1|car[oa]|ciao|hallo|liebe[r]?|sehr geehrte[r]?|moin|beste|hej|hei|cze\u015b\u0107|"
+    r"(?:\A|(?<=[\n.!?:\"'>]))[ \t]*(?i:hi|hello|hey|dear|thanks|thank you|cheers|greetings|"
+    r"good (?:morning|afternoon|evening)|(?:(?:best|kind|warm) )?(?:regards|wishes)|sincerely|"
+    r"yours(?: truly| sincerely)?|bonjour|salut|cher|ch\u00e8re|hola|estimad[oa]|querid[oa]|ol\u00e1|car[oa]|ciao|"
+    r"hallo|liebe[r]?|sehr geehrte[r]?|moin|beste|hej|hei|cze\u015b\u0107|"
     r"\u043f\u0440\u0438\u0432\u0435\u0442|\u0437\u0434\u0440\u0430\u0432\u0441\u0442\u0432\u0443\u0439\u0442\u0435)"
     rf"(?:,?[ \t]*\n|[ ,!]+)[ ]?(?P<name>{_SEQUENCE})"
 )
 _TOLD = re.compile(
-    r"\b(?i:my name is|name's|i am|i'm|this is|call me|je m'appelle|je suis|me llamo|soy|ich bin|ich hei\u00dfe|mein name ist|"
-    r"mi chiamo|mijn naam is|nazywam si\u0119|\u043c\u0435\u043d\u044f \u0437\u043e\u0432\u0443\u0442)[ ]"
+    r"\b(?i:my name is|name's|i am|i'm|this is|call me|je m'appelle|je suis|me llamo|soy|ich bin|ich hei\u00dfe|"
+    r"mein name ist|mi chiamo|mijn naam is|nazywam si\u0119|\u043c\u0435\u043d\u044f \u0437\u043e\u0432\u0443\u0442)[ ]"
     rf"(?P<name>{_SEQUENCE})"
 )
 _FIELD_NAMES = (
     r"(?:first|last|full|given|family|middle|display|nick|sur|user|customer|client|contact|person|employee|patient|agent|"
-    r"sender|recipient|caller|card ?holder)[ _-]?name|surname|author|assignee|reporter|reviewer|approver|manager|customer|"
-    r"owner|contact|caller|(?:reviewed|signed[ -]off|approved|reported|requested|created|written|assigned|acked|tested|"
-    r"co-authored)[ -_](?:by|to)|from|to|attn|cc|name|user|login|kunde|cliente?|nombre|nom"
+    r"sender|recipient|caller|card ?holder)[ _-]?name|surname|author|assignee|reporter|reviewer|approver|manager|"
+    r"customer|owner|contact|caller|(?:reviewed|signed[ -]off|approved|reported|requested|created|written|"
+    r"assigned|acked|tested|co-authored)[ -_](?:by|to)|from|to|attn|cc|name|user|login|kunde|cliente?|nombre|nom"
 )
 _FIELD = re.compile(
-    rf"(?i:(?<![^\W_])(?:{_FIELD_NAMES}))[\"']?[ ]?(?::|=>?)[ ]?[\"']?(?P<name>{_SEQUENCE}(?:[ ](?i:de|van|der|von|bin|da|la)[ ]{_SEQUENCE})?)"
+    rf"(?i:(?<![^\W_])(?:{_FIELD_NAMES}))[\"']?[ ]?(?::|=>?)[ ]?[\"']?"
+    rf"(?P<name>{_SEQUENCE}(?:[ ](?i:de|van|der|von|bin|da|la)[ ]{_SEQUENCE})?)"
 )
 _BY_PATH = re.compile(r"(?:/home/|/Users/|\\Users\\)(?P<name>[^/\\\s\"'<>|:;,]{2,40})")
 _HANDLE = re.compile(r"(?<![^\s(,;])@(?P<name>[A-Za-z][A-Za-z0-9_-]{2,38})(?![\w/(.]*[/(])")
 #: Accounts of machines, and words that stand where a login might.
-_NO_LOGIN = frozenset("shared public runner ubuntu root admin default guest all here everyone channel node app user".split())
+_NO_LOGIN = frozenset(
+    "shared public runner ubuntu root admin default guest all here everyone channel node app user".split()
+)
 
 _SAYS = frozenset(
-    "said says asked asks wrote writes called calls complained replied confirmed mentioned wants wanted prefers thinks told "
-    "tells approved reviewed upgraded reports promised insists agreed signed opened closed noticed believes explained "
-    "thanked forgot visited bought paid lives works speaks likes loves hates".split()
+    "said says asked asks wrote writes called calls complained replied confirmed mentioned wants wanted prefers "
+    "thinks told tells approved reviewed upgraded reports promised insists agreed signed opened closed noticed "
+    "believes explained thanked forgot visited bought paid lives works speaks likes loves hates".split()
 )
 _PLACE_BEFORE = frozenset("san santa santo los las saint st port fort cape mount lake buenos rio sri hong tel".split())
-_GERMAN = frozenset("der die das und nicht ist ein eine einen den dem f\u00fcr mit auf wurde hat von im zum zur".split())
+_GERMAN = frozenset(
+    "der die das und nicht ist ein eine einen den dem f\u00fcr mit auf wurde hat von im zum zur".split()
+)
 _MIN_TITLE_WORDS = 4
 _INITIAL = re.compile(r"[^\W\d_]\Z")
 _HUMP = re.compile(r"(?<=[a-z])[A-Z]")
@@ -131,7 +137,8 @@ def _capitals(text: str, *, is_field: bool) -> Iterator[Span]:
         found = [sure[index] or _is_unknown_name(words, index, text) for index in range(len(words))]
     else:
         found = sure
-    yield from _sequences(text, words, found, grows=tells)
+    has_case = any(char.islower() for word in words for char in word.text)
+    yield from _sequences(text, words, found, grows=has_case)
 
 
 def _words(text: str, *, is_field: bool) -> Iterator[_Word]:
@@ -171,7 +178,7 @@ def _is_listed(words: Sequence[_Word], index: int, *, tells: bool) -> bool:
 
 def _speaks(words: Sequence[_Word], index: int) -> bool:
     following = _at(words, index + 1).folded
-    return following in _SAYS or (following == "will" and not words[index].folded == "will")
+    return following in _SAYS or (following == "will" and words[index].folded != "will")
 
 
 def _is_surname(words: Sequence[_Word], index: int) -> bool:

@@ -103,6 +103,13 @@ class RegisteredAnalyzer(WireModel):
     max_bytes: int
 
 
+class Pseudonymize(WireModel):
+    """Whether models see placeholders for people, and how many names are listed beside those that are found."""
+
+    enabled: bool
+    names: int
+
+
 class Policy(WireModel):
     """The policy in force."""
 
@@ -113,6 +120,7 @@ class Policy(WireModel):
     telemetry: TelemetryMode
     review: Review
     analyzers: list[RegisteredAnalyzer]
+    pseudonymize: Pseudonymize
 
 
 class PolicyReply(PolicyStanding):

@@ -1,0 +1,110 @@
+"""Pseudonyms on the whole stack: no model is sent who somebody is, and what is stored and told says it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from provenloop.entry.local.stack import LocalStack
+from tests.functions.recipe_desk import SCOPE, SECRET, USE, RecipeDesk, taught
+from tests.functions.requests import ADMIN, MEMORY, NOW, ROOT
+from tests.model_server import ModelServer, model_server, says
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
+POLICY = {"pseudonymize": {"enabled": True, "names": ["Project Zeus"]}}
+#: Who and what must not leave.
+PEOPLE = ("Maria", "Lopez", "maria@example.com", "+49 30 901820", "ORD-77120", "Zeus")
+REQUEST = "How do I reset my password? I am Maria Lopez, maria@example.com"
+LOOK_ALIKE = "How do I reset my pin? I am Maria Lopez, maria@example.com"
+ANSWER = "Dear Maria Lopez, call +49 30 901820 about order ORD-77120 of Project Zeus."
+SEEN = "Dear PERSON_1, call PHONE_1 about order ID_1 of PERSON_2."
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalStack, ModelServer]]:
+    policy = tmp_path_factory.mktemp("host") / "policy.json"
+    with model_server() as server:
+        parameters = {"ModelUrl": server.url, "ModelKeySecretArn": SECRET}
+        with LocalStack(ROOT, parameters=parameters, dev_token=ADMIN, now_ms=NOW, policy_file=policy) as stack:
+            yield stack, server
+
+
+@pytest.fixture
+def desk(running: tuple[LocalStack, ModelServer]) -> RecipeDesk:
+    desk = RecipeDesk.opened(*running)
+    put(desk, POLICY)
+    return desk
+
+
+def put(desk: RecipeDesk, policy: Any) -> None:
+    assert desk.api.stack.policy_file is not None
+    desk.api.stack.policy_file.write_text(json.dumps(policy), encoding="utf-8")
+
+
+def sent(desk: RecipeDesk) -> str:
+    """All that a provider was sent of one question."""
+    [seen] = desk.server.seen
+    return json.dumps(seen.body, ensure_ascii=False)
+
+
+def assert_nobody_left(desk: RecipeDesk) -> None:
+    body = sent(desk).casefold()
+    assert [value for value in PEOPLE if value.casefold() in body] == []
+
+
+def test_the_composer_chooses_without_knowing_whom_it_is_for(desk: RecipeDesk) -> None:
+    recipe = desk.learn(REQUEST, ANSWER)
+    adapted = [{"name": "salutation", "value": "Dear person_1 (EMAIL_1)"}]
+    desk.server.plays(says({**USE, "reasoning": "PERSON_1 asks again", "adaptations": adapted}))
+    hit = desk.match(LOOK_ALIKE)["hit"]
+    assert (hit["kind"], hit["recipe_id"]) == ("composed", recipe.id)
+    assert hit["adaptations"] == {"salutation": "Dear Maria Lopez (maria@example.com)"}
+    assert_nobody_left(desk)
+    assert SEEN in sent(desk)
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_recipe_that_was_distilled_says_again_who_it_speaks_of(desk: RecipeDesk, waits: bool) -> None:
+    envelope = {"problem": REQUEST, "final_message": ANSWER, "trace": "maria said: zeus", "signals": ["thumbs_up"]}
+    desk.server.plays(says(taught('Ask PERSON_1 (EMAIL_1), or PERSON_99, for "ID_1".')))
+    job = desk.api.done("distil_recipe", body={"envelope": envelope, "scope": SCOPE, "wait": waits})
+    if not waits:
+        desk.api.stack.set_clock(NOW + 10_000)
+        desk.api.stack.tick()
+        job = desk.api.done("show_distillation", {**MEMORY, "job": job["job"]})
+    assert job["status"] == "done"
+    told = desk.api.done("show_recipe", {**MEMORY, "id": job["recipe"]})
+    assert told["response"] == 'Ask Maria Lopez (maria@example.com), or PERSON_99, for "ORD-77120".'
+    assert_nobody_left(desk)
+
+
+def test_a_card_of_a_digest_says_again_who_it_speaks_of(desk: RecipeDesk) -> None:
+    desk.api.done("start_session", {**MEMORY, "id": "s1"}, {"project": "shop"})
+    down = {"kind": "feedback", "rating": "down", "text": f"{ANSWER} Never again, says Maria."}
+    desk.api.done("record_events", body={"events": [{"kind": "event", "session": "s1", "body": down}]})
+    card = {"category": "orders", "signature": "calls", "statement": "Do not call PERSON_1.", "detail": "PHONE_1"}
+    desk.server.plays(says({"cards": [card]}))
+    [saved] = desk.api.done("digest_lessons", body={"session": "s1"})["saved"]
+    told = json.dumps(desk.api.done("show_card", {**MEMORY, "id": saved["card"]}), ensure_ascii=False)
+    assert "Do not call Maria Lopez." in told
+    assert_nobody_left(desk)
+
+
+def test_while_the_policy_is_refused_nobody_leaves_either(desk: RecipeDesk) -> None:
+    desk.learn(REQUEST, ANSWER)
+    put(desk, {**POLICY, "telemetry": "on"})
+    desk.server.plays(says(USE))
+    desk.match(LOOK_ALIKE)
+    assert_nobody_left(desk)
+
+
+def test_without_the_field_models_see_the_texts(desk: RecipeDesk) -> None:
+    desk.learn(REQUEST, ANSWER)
+    put(desk, {})
+    desk.server.plays(says(USE))
+    desk.match(LOOK_ALIKE)
+    assert ANSWER in sent(desk)
