@@ -18,6 +18,7 @@ from provenloop.adapters.anthropic_model import DEFAULT_URL
 from provenloop.adapters.model_key import NoKeyNeeded
 from provenloop.domain.errors import InvalidInputError, LoopError
 from provenloop.domain.model_spec import read_spec
+from provenloop.domain.policy import HostPolicy
 from provenloop.entry.model_wiring import ModelWiring
 from provenloop.entry.settings import MODEL_URL, Settings, read_settings
 from provenloop.services.model_port import ModelKey
@@ -34,6 +35,11 @@ class Providers(ModelWiring):
 
     def __init__(self) -> None:
         self.settings = Settings({MODEL_URL: DEFAULT_URL, **read_settings().values})
+
+    @property
+    def policy(self) -> HostPolicy:
+        """None, as the corpus is of nobody's."""
+        return HostPolicy()
 
     def named(self, text: str, field: str) -> ReflectionModel:
         """The model of a name; raises LoopError where there is none, no address or no key of it."""
