@@ -9,7 +9,9 @@ import threading
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import boto3
 import pytest
@@ -122,6 +124,24 @@ def test_the_receiver_can_tell_who_asks_when_and_what(server: Receiver) -> None:
     assert headers["x-provenloop-signature"] == f"v1={proof}"
     assert re.fullmatch(r"v1=[0-9a-f]{64}", headers["x-provenloop-signature"])
     assert not any(KEY in value for value in headers.values())
+
+
+def test_the_published_example_of_a_receiver_lets_in_what_we_signed_just_now_and_nothing_else(server: Receiver) -> None:
+    page = (Path(__file__).parents[2] / "shared/EXTERNAL-ANALYZERS.md").read_text(encoding="utf-8")
+    [code] = re.findall(r"```python\n(.+?)```", page, re.DOTALL)
+    example: dict[str, Any] = {}
+    exec(code, example)  # noqa: S102 - our own page
+    ask(server)
+    [(_, headers, body)] = server.seen
+    is_signed, now = example["is_signed"], NOW / 1000
+    assert is_signed(headers, body, KEY, now)
+    assert not is_signed(headers, body + b" ", KEY, now)
+    assert not is_signed(headers, body, f"{KEY}x", now)
+    assert not is_signed({**headers, "x-provenloop-analyzer": "ext.other/1"}, body, KEY, now)
+    assert not is_signed({**headers, "x-provenloop-timestamp": str(NOW // 1000 + 1)}, body, KEY, now)
+    assert not is_signed(headers, body, KEY, now + 301)
+    assert not is_signed({}, body, KEY, now)
+    assert not is_signed({**headers, "x-provenloop-signature": "v1=ä"}, body, KEY, now)
 
 
 @pytest.mark.parametrize(

@@ -188,6 +188,19 @@ def test_the_queue_may_be_read_by_external_analyzers_also_when_they_are_register
         assert host.refused(refused) == (400, "PVL-E011")
 
 
+def test_without_a_model_the_findings_of_models_are_a_capability_that_is_missing(host: Api) -> None:
+    shown = {row["id"]: row["skip_reason"] for row in host.done("list_analyzers")["analyzers"]}
+    assert shown["loop.llm/1"] == "missing capability: model"
+    with LocalStack(ROOT, dev_token=ADMIN, now_ms=NOW, parameters={"Model": "claude-opus-5-5"}) as stack:
+        api = Api(stack)
+        api.done("create_memory")
+        shown = {row["id"]: row["skip_reason"] for row in api.done("list_analyzers")["analyzers"]}
+        assert shown["loop.llm/1"] is None
+        told = api.done("configure", body={"analyzer": "loop.llm", "parameters": {"min_confidence": 0.9}})
+    [row] = [row for row in told["analyzers"] if row["id"] == "loop.llm/1"]
+    assert (row["skip_reason"], row["effective"]["min_confidence"]) == (None, 0.9)
+
+
 def test_a_policy_may_deny_what_models_find(host: Api) -> None:
     put(host, {"deny": ["loop.llm"], "severity_floors": {"loop.llm/1": "medium"}})
     shown = {row["id"]: row["skip_reason"] for row in host.done("list_analyzers")["analyzers"]}

@@ -9,7 +9,8 @@ import pytest
 
 from provenloop.entry.operations import OPERATIONS
 from tests.functions.api import Api
-from tests.functions.requests import ROOT, sample
+from tests.functions.requests import ROOT, function, sample
+from tests.json_schema import faults_of
 
 LOGICAL_IDS = {
     "ingest": "IngestFunction",
@@ -84,6 +85,15 @@ WITHOUT_HTTP = {
 }
 
 
+#: Samples of the sample analyzers, and what each of their findings is about; they are no part of every system.
+OF_ANALYZERS: dict[str, list[str]] = {
+    "analyzer_pii.probe": [],
+    "analyzer_pii.analyze": ["a payment card number and a phone number", "an e-mail address"],
+    "analyzer_house_style.probe": [],
+    "analyzer_house_style.analyze": ["'livesIn' is not lower snake_case"],
+}
+
+
 def invoke(api: Api, name: str) -> Any:
     invocation = api.stack.invoke(LOGICAL_IDS[name.partition(".")[0]], sample(name))
     assert not invocation.failed
@@ -132,8 +142,22 @@ def test_the_daily_sample_anchors_each_tenant_once(api: Api) -> None:
 
 def test_no_sample_is_left_out() -> None:
     files = {path.stem for path in (ROOT / "events").glob("*.json")}
-    assert files == {name for name, _ in FIRST_DAY} | WITHOUT_HTTP
-    assert {name.partition(".")[0] for name in files} == set(LOGICAL_IDS)
+    assert files == {name for name, _ in FIRST_DAY} | WITHOUT_HTTP | OF_ANALYZERS.keys()
+    assert {name.partition(".")[0] for name in files - OF_ANALYZERS.keys()} == set(LOGICAL_IDS)
+    folders = {path.parent.name for path in (ROOT / "functions").glob("*/app.py")}
+    assert {name.partition(".")[0] for name in files} == folders
+
+
+@pytest.mark.parametrize("name", OF_ANALYZERS)
+def test_the_samples_of_analyzers_follow_the_protocol_and_are_answered(name: str) -> None:
+    event = sample(name)
+    schema = json.loads((ROOT / "shared/schemas/loop_analyzer.1.json").read_text(encoding="utf-8"))
+    assert faults_of(event, f"{event['op']}_request", schema) == []
+    answer = function(name.partition(".")[0])(event, None)
+    assert faults_of(answer, f"{event['op']}_answer", schema) == []
+    summaries = [finding["summary"] for finding in answer.get("findings", [])]
+    assert len(summaries) == len(OF_ANALYZERS[name])
+    assert all(summary.endswith(part) for summary, part in zip(summaries, OF_ANALYZERS[name], strict=True))
 
 
 def test_every_http_sample_goes_where_its_route_leads() -> None:

@@ -13,11 +13,17 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 DOCUMENT = load_template(ROOT / "template.yaml")
 TEMPLATE = Template(DOCUMENT, folder=ROOT)
+WITH_SAMPLES = Template(DOCUMENT, folder=ROOT, parameters={"SampleAnalyzers": "true"})
+
+
+def _functions(template: Template) -> dict[str, Resource]:
+    return {Path(str(each.need("CodeUri"))).name: each for each in template.of_kind("AWS::Serverless::Function")}
+
 
 #: Functions by folder.
-FUNCTIONS: dict[str, Resource] = {
-    Path(str(resource.need("CodeUri"))).name: resource for resource in TEMPLATE.of_kind("AWS::Serverless::Function")
-}
+FUNCTIONS = _functions(TEMPLATE)
+#: The sample analyzers by folder, which are there where somebody wants them.
+SAMPLES = {folder: each for folder, each in _functions(WITH_SAMPLES).items() if folder not in FUNCTIONS}
 
 
 def triggers(kind: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -3,35 +3,38 @@
 import importlib.util
 import json
 import re
+import sys
 
 import pytest
 
 from provenloop.entry.settings import LOCAL_VARIABLES, TEMPLATE_VARIABLES
-from tests.template.reading import DOCUMENT, FUNCTIONS, ROOT, TEMPLATE, triggers
+from tests.template.reading import DOCUMENT, FUNCTIONS, ROOT, SAMPLES, TEMPLATE, WITH_SAMPLES, triggers
 
 #: An HTTP API gives up after 30 s.
 HTTP_LIMIT_S = 30
 
-each_function = pytest.mark.parametrize("folder", sorted(FUNCTIONS))
+EVERY = FUNCTIONS | SAMPLES
+each_function = pytest.mark.parametrize("folder", sorted(EVERY))
 
 
 def test_every_folder_of_functions_is_a_function_of_the_template_and_the_reverse() -> None:
     folders = {path.parent.name for path in (ROOT / "functions").glob("*/app.py")}
 
-    assert folders == set(FUNCTIONS)
+    assert folders == set(EVERY)
+    assert set(SAMPLES) == {"analyzer_pii", "analyzer_house_style"}
 
 
 @each_function
 def test_a_function_is_named_after_its_folder(folder: str) -> None:
     words = "".join(word.capitalize() for word in folder.split("_"))
 
-    assert FUNCTIONS[folder].logical_id == f"{words}Function"
-    assert FUNCTIONS[folder].need("CodeUri") == f"functions/{folder}"
+    assert EVERY[folder].logical_id == f"{words}Function"
+    assert EVERY[folder].need("CodeUri") == f"functions/{folder}"
 
 
 @each_function
 def test_the_handler_that_the_template_names_exists(folder: str) -> None:
-    module, _, name = FUNCTIONS[folder].need("Handler").partition(".")
+    module, _, name = EVERY[folder].need("Handler").partition(".")
     path = ROOT / "functions" / folder / f"{module}.py"
     spec = importlib.util.spec_from_file_location(f"template_{folder}", path)
     assert spec is not None
@@ -53,7 +56,7 @@ FURTHER_LAYERS = {
 }
 
 
-@each_function
+@pytest.mark.parametrize("folder", sorted(FUNCTIONS))
 def test_a_function_has_the_layers_it_needs_and_the_runtime_they_are_built_for(folder: str) -> None:
     named = ["DependenciesLayer", "SharedLayer", *FURTHER_LAYERS.get(folder, [])]
     assert FUNCTIONS[folder].raw["Layers"] == [{"Ref": name} for name in named]
@@ -76,9 +79,9 @@ def test_the_layers_are_built_for_the_runtime_from_the_dependencies_and_the_pack
 
 @each_function
 def test_a_function_logs_to_a_group_of_its_own_that_forgets(folder: str) -> None:
-    reference = FUNCTIONS[folder].raw["LoggingConfig"]["LogGroup"]
-    users = [each for each, function in FUNCTIONS.items() if function.raw["LoggingConfig"]["LogGroup"] == reference]
-    group = TEMPLATE.resources[reference["Ref"]]
+    reference = EVERY[folder].raw["LoggingConfig"]["LogGroup"]
+    users = [each for each, function in EVERY.items() if function.raw["LoggingConfig"]["LogGroup"] == reference]
+    group = WITH_SAMPLES.resources[reference["Ref"]]
 
     assert users == [folder]
     assert group.kind == "AWS::Logs::LogGroup"
@@ -87,7 +90,7 @@ def test_a_function_logs_to_a_group_of_its_own_that_forgets(folder: str) -> None
 
 @each_function
 def test_a_function_is_traced_and_has_limits(folder: str) -> None:
-    function = FUNCTIONS[folder]
+    function = EVERY[folder]
 
     assert function.need("Tracing") == "Active"
     assert 512 <= function.need("MemorySize") <= 1024
@@ -105,6 +108,18 @@ def test_functions_that_only_answer_http_end_before_the_gateway_hangs_up() -> No
 def test_the_environment_is_what_the_settings_read_and_the_same_everywhere() -> None:
     for function in FUNCTIONS.values():
         assert set(function.need("Environment")["Variables"]) == set(TEMPLATE_VARIABLES)
+
+
+@pytest.mark.parametrize("folder", sorted(SAMPLES))
+def test_a_sample_analyzer_has_nothing_of_ours_and_no_rights_of_its_own(folder: str) -> None:
+    sample = SAMPLES[folder]
+
+    assert sample.raw.keys() & {"Layers", "Environment", "Policies", "Role", "Events"} == set()
+    assert sample.raw["Runtime"] == {"Ref": "Runtime"}
+    # What it uses comes with Python.
+    code = (ROOT / "functions" / folder / "app.py").read_text(encoding="utf-8")
+    imported = re.findall(r"^(?:from|import) (\w+)", code, re.MULTILINE)
+    assert set(imported) <= sys.stdlib_module_names
 
 
 def test_what_only_a_local_stack_sets_is_nowhere_in_the_template() -> None:
@@ -132,6 +147,8 @@ def test_the_outputs_say_where_everything_is() -> None:
         "EventBusName",
         "AnchorBucketName",
         "BootstrapSecretArn",
+        "AnalyzerPiiArn",
+        "AnalyzerHouseStyleArn",
     }
     assert all(output["Description"] for output in DOCUMENT["Outputs"].values())
 

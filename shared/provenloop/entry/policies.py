@@ -5,7 +5,10 @@ A policy that does not hold is logged and counted at every reading, so that an a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from provenloop.domain.policy import HostPolicy
+from provenloop.domain.registered import RegisteredAnalyzer
 from provenloop.services.policy import load_policy, told
 from provenloop.services.ports import PolicySource
 
@@ -19,20 +22,30 @@ class Policies:
         source: where it is; None where the installation has none.
         cache_ms: how long one reading holds.
         is_local: whether this is a local stack, where external analyzers may be commands.
+        commands: gives those that it was begun with.
     """
 
-    def __init__(self, source: PolicySource | None, *, cache_ms: int = CACHE_MS, is_local: bool = False) -> None:
+    def __init__(
+        self,
+        source: PolicySource | None,
+        *,
+        cache_ms: int = CACHE_MS,
+        is_local: bool = False,
+        commands: Callable[[], Sequence[RegisteredAnalyzer]] = tuple,
+    ) -> None:
         self._source = source
         self._cache_ms = cache_ms
         self._is_local = is_local
+        self._commands = commands
         self._current = HostPolicy()
         self._read_at: int | None = None
 
     def current(self, now: int) -> HostPolicy:
         """The policy in force at ``now`` (epoch ms). A clock that was stepped back makes no reading younger."""
-        if self._source is None or (self._read_at is not None and 0 <= now - self._read_at < self._cache_ms):
+        if self._read_at is not None and (self._source is None or 0 <= now - self._read_at < self._cache_ms):
             return self._current
-        self._current = load_policy(self._source, self._current, is_local=self._is_local)
+        commands = self._commands()
+        self._current = load_policy(self._source, self._current, is_local=self._is_local, commands=commands)
         self._read_at = now
         if self._current.faults:
             _say(self._current)

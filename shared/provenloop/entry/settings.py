@@ -37,6 +37,7 @@ GATEWAY_URL = "PROVENLOOP_GATEWAY_URL"
 MODEL = "PROVENLOOP_MODEL"
 GROUND_MODEL = "PROVENLOOP_GROUND_MODEL"
 MODEL_KEY_SECRET = "PROVENLOOP_MODEL_KEY_SECRET"
+EXTERNAL_KEYS_SECRET = "PROVENLOOP_EXTERNAL_KEYS_SECRET"
 EMBEDDER = "PROVENLOOP_EMBEDDER"
 VECTOR_INDEX = "PROVENLOOP_VECTOR_INDEX"
 NOW = "PROVENLOOP_NOW"
@@ -69,6 +70,7 @@ TEMPLATE_VARIABLES: tuple[str, ...] = (
     MODEL,
     GROUND_MODEL,
     MODEL_KEY_SECRET,
+    EXTERNAL_KEYS_SECRET,
     EMBEDDER,
     VECTOR_INDEX,
     "POWERTOOLS_SERVICE_NAME",
@@ -205,6 +207,11 @@ class Settings:
     def model_key_secret(self) -> str | None:
         """ARN of the secret that holds the keys of the models; None where there is none."""
         return self.values.get(MODEL_KEY_SECRET) or None
+
+    @property
+    def external_keys_secret(self) -> str | None:
+        """ARN of the secret that holds the keys of external analyzers; None where there is none."""
+        return self.values.get(EXTERNAL_KEYS_SECRET) or None
 
     @property
     def titan_dimensions(self) -> Literal[256, 512, 1024] | None:

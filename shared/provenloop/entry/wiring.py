@@ -21,6 +21,7 @@ from provenloop.domain.policy import HostPolicy, TelemetryMode
 from provenloop.domain.principal import Principal
 from provenloop.entry import clock
 from provenloop.entry.credentials import Credentials
+from provenloop.entry.external_wiring import ExternalWiring
 from provenloop.entry.policies import CACHE_MS, Policies
 from provenloop.entry.recipe_wiring import RecipeWiring
 from provenloop.entry.settings import Settings, read_settings
@@ -42,7 +43,7 @@ _FIRST_PAUSE_S = 0.025
 _LONGEST_PAUSE_S = 0.8
 
 
-class Wiring(RecipeWiring):
+class Wiring(RecipeWiring, ExternalWiring):
     """What the handlers of a process work with.
 
     Args:
@@ -78,9 +79,10 @@ class Wiring(RecipeWiring):
     @cached_property
     def _policies(self) -> Policies:
         if self.settings.policy_file is not None:
-            return Policies(_policy_file(self.settings.policy_file), cache_ms=0, is_local=True)
+            file = _policy_file(self.settings.policy_file)
+            return Policies(file, cache_ms=0, is_local=True, commands=lambda: self.commands)
         if self.settings.policy_parameter is None:
-            return Policies(None)
+            return Policies(None, commands=lambda: self.commands)
         from provenloop.adapters.policy_source import ParameterPolicy
 
         return Policies(ParameterPolicy(self.settings.policy_parameter), cache_ms=CACHE_MS)
@@ -138,11 +140,23 @@ class Wiring(RecipeWiring):
 
         return DynamoOutbox(self.settings.table, pause=self._pause)
 
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """What this installation has of what analyzers need."""
+        from provenloop.services.pass_settings import CAPABILITIES
+
+        return CAPABILITIES | {"model"} if self.reflection_models is not None else CAPABILITIES
+
     def outside(self, left_ms: Callable[[], int]) -> Outside:
         """Whom a pass may ask that has so many milliseconds left."""
         from provenloop.entry.telemetry import tell_lost_rows
 
-        return Outside(models=self.reflection_models, left_ms=left_ms, tell_lost=tell_lost_rows)
+        return Outside(
+            models=self.reflection_models,
+            analyzers=self.external_analyzers,
+            left_ms=left_ms,
+            tell_lost=tell_lost_rows,
+        )
 
     @cached_property
     def tokens(self) -> TokenStore:

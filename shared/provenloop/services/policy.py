@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from provenloop.analyzers import ANALYZERS
 from provenloop.analyzers.model_findings import LLM
 from provenloop.domain.errors import LoopError
-from provenloop.domain.policy import UNKNOWN, Fault, HostPolicy
+from provenloop.domain.policy import CLOSED, UNKNOWN, Fault, HostPolicy
 from provenloop.domain.policy_reading import read_policy
+from provenloop.domain.registered import RegisteredAnalyzer
 from provenloop.services.call import Call
 from provenloop.services.memories import require_heads
 from provenloop.services.ports import PolicySource, Store
@@ -20,6 +22,7 @@ def load_policy(
     last: HostPolicy | None = None,
     *,
     is_local: bool = False,
+    commands: Sequence[RegisteredAnalyzer] = (),
 ) -> HostPolicy:
     """Read the policy. Whatever is wrong with it, there is one to go on with.
 
@@ -28,9 +31,10 @@ def load_policy(
         last: the policy that was in force before. While the source cannot be read, what it forbids goes on to hold,
             and what it grants does not.
         is_local: whether this is a local stack.
+        commands: external analyzers that the local stack was begun with.
     """
     if source is None:
-        return HostPolicy()
+        return HostPolicy(replace(CLOSED, analyzers=tuple(commands)))
     try:
         text = source.read()
     except LoopError as error:
@@ -39,7 +43,7 @@ def load_policy(
         held = replace(before.policy if before.state != "none" else UNKNOWN, auto_apply_enabled=False)
         return HostPolicy(held, "unreadable", (Fault("", error.code, error.message),))
     ours = [analyzer.manifest.id for analyzer in ANALYZERS]
-    return read_policy(text, ours, models=(LLM.id,), is_local=is_local)
+    return read_policy(text, ours, models=(LLM.id,), is_local=is_local, commands=commands)
 
 
 def show_policy(store: Store, call: Call, host: HostPolicy) -> dict[str, Any]:

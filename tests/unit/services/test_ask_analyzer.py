@@ -11,14 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from provenloop.domain.errors import InternalError
 from provenloop.domain.grain import Grain
 from provenloop.domain.outside import MAX_GUIDANCE_CHARS, MAX_KEY_CHARS, MAX_SUMMARY_CHARS, OutsideFinding
 from provenloop.domain.recommendation import MAX_EVIDENCE, Target
-from provenloop.domain.registered import MAX_GRAINS_A_CALL, RegisteredAnalyzer
+from provenloop.domain.registered import MAX_GRAINS_A_CALL, NEEDS, RegisteredAnalyzer
 from provenloop.external.answers import MAX_DESCRIPTION_CHARS, MAX_FINDINGS, MAX_ID_CHARS, MAX_TITLE_CHARS
 from provenloop.external.protocol import MAX_REQUEST_BYTES
 from provenloop.services.ask_analyzer import RESERVE_MS, Asked, ask_analyzer
 from provenloop.services.external_port import ExternalAnalyzer, ExternalAnalyzers, ExternalFailure
+from provenloop.services.name_commands import registered_commands
 from tests.builders import NOW, make_grain
 from tests.grains import KINDS, make_kind, make_note
 from tests.json_schema import faults_of
@@ -199,6 +201,30 @@ def test_a_command_of_a_local_stack_is_known_by_the_name_it_tells_and_never_by_o
         command = RegisteredAnalyzer(registered, "command:finder", SOUND.needs)
         asked, _ = ask({"findings": []}, probe={"id": told}, registered=command)
         assert asked.skipped == (None if is_it else "wrong id")
+
+
+@pytest.mark.parametrize(
+    ("line", "id_"),
+    [
+        ("finder.py", "ext.finder/1"),
+        ("python3 -u '/opt/My Rules/house-rules.py' --slow", "ext.house_rules/1"),
+        ("/usr/bin/finder --all", "ext.finder/1"),
+        ("loop.py", "ext.loop/1"),
+        ("'unclosed", "ext.unclosed/1"),
+        ("  ", "ext.command/1"),
+    ],
+)
+def test_a_command_that_does_not_tell_its_name_goes_by_its_script(line: str, id_: str) -> None:
+    silent = Scripted({}, ExternalFailure("failed"))
+    [registered] = registered_commands([line], lambda _: silent)
+    assert registered == RegisteredAnalyzer(id_, f"command:{line}", NEEDS)
+
+
+def test_two_commands_of_one_name_and_too_many_are_refused() -> None:
+    with pytest.raises(InternalError, match=r"ext\.finder"):
+        registered_commands(["finder.py", "finder.sh"], lambda _: Scripted({}, {}))
+    with pytest.raises(InternalError, match="at most 8"):
+        registered_commands([f"finder{number}" for number in range(9)], lambda _: Scripted({}, {}))
 
 
 @pytest.mark.parametrize(

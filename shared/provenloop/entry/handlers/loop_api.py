@@ -196,8 +196,8 @@ def show_telemetry(request: Request) -> Reply:
 
 def list_analyzers(request: Request) -> Reply:
     """The analyzers' manifests, and how they are set in the memory."""
-    policy = request.wiring.policy.policy
-    return json_reply(loop_state.analyzers(request.wiring.store, request.call, policy))
+    current = request.wiring
+    return json_reply(loop_state.analyzers(current.store, request.call, current.policy.policy, current.capabilities))
 
 
 def show_policy(request: Request) -> Reply:
@@ -209,8 +209,9 @@ def configure(request: Request) -> Reply:
     """Change how the memory is analyzed."""
     body = request.body_as(ConfigRequest)
     change = ConfigChange(**{name: getattr(body, name) for name in ConfigRequest.model_fields if name != "because"})
-    policy = request.wiring.policy.policy
-    return json_reply(configuring.configure(request.wiring.store, request.call, change, body.because, policy))
+    current = request.wiring
+    policy, held = current.policy.policy, current.capabilities
+    return json_reply(configuring.configure(current.store, request.call, change, body.because, policy, held))
 
 
 def export_memory(request: Request) -> Reply:

@@ -202,7 +202,9 @@ class Template:
         if not body["Type"].startswith(_SERVERLESS):
             return own
         shared = self._document.get("Globals", {}).get(body["Type"].removeprefix(_SERVERLESS), {})
-        merged: Mapping[str, Any] = _merged(shared, own)
+        ignored = body.get("IgnoreGlobals", ())
+        kept = {} if ignored == "*" else {name: value for name, value in shared.items() if name not in ignored}
+        merged: Mapping[str, Any] = _merged(kept, own)
         return merged
 
 

@@ -1,0 +1,54 @@
+"""Passes may invoke exactly the functions that are named, and read the keys of external analyzers if there are some."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from provenloop.entry.local.template import Template
+from tests.template.reading import DOCUMENT, FUNCTIONS, ROOT, SAMPLES, WITH_SAMPLES
+
+ARNS = [
+    "arn:aws:lambda:eu-central-1:123456789012:function:terms",
+    "arn:aws:lambda:eu-central-1:999999999999:function:names:live",
+]
+KEYS = "arn:aws:secretsmanager:us-east-1:123456789012:secret:analyzer-keys-AbCdEf"
+
+
+def template(**parameters: str) -> Template:
+    return Template(DOCUMENT, folder=ROOT, parameters=parameters)
+
+
+def granted(of: Template, action: str) -> dict[str, list[Any]]:
+    """The resources on which each function may do something, by folder."""
+    found: dict[str, list[Any]] = {}
+    for folder, function in FUNCTIONS.items():
+        [policy] = of.resources[function.logical_id].need("Policies")
+        for each in policy["Statement"]:
+            if each["Action"] == action:
+                named = each["Resource"]
+                found.setdefault(folder, []).extend(named if isinstance(named, list) else [named])
+    return found
+
+
+def test_passes_may_invoke_the_functions_that_are_named_and_nobody_else_may() -> None:
+    assert granted(template(), "lambda:InvokeFunction") == {}
+    named = template(ExternalAnalyzerFunctions=", ".join(ARNS))
+    assert granted(named, "lambda:InvokeFunction") == {"analyze": ARNS}
+
+
+def test_passes_may_invoke_the_samples_where_they_are_deployed() -> None:
+    samples = [WITH_SAMPLES.attribute(each.logical_id, "Arn") for each in SAMPLES.values()]
+    assert granted(WITH_SAMPLES, "lambda:InvokeFunction") == {"analyze": samples}
+    both = template(SampleAnalyzers="true", ExternalAnalyzerFunctions=ARNS[0])
+    assert granted(both, "lambda:InvokeFunction") == {"analyze": [ARNS[0], *samples]}
+
+
+def test_passes_may_read_the_keys_of_analyzers_where_there_are_some() -> None:
+    def readers(of: Template) -> set[str]:
+        return {folder for folder, named in granted(of, "secretsmanager:GetSecretValue").items() if KEYS in named}
+
+    assert readers(template()) == set()
+    keyed = template(ExternalAnalyzerSecretArn=KEYS)
+    assert readers(keyed) == {"analyze"}
+    variables = keyed.resources["AnalyzeFunction"].need("Environment")["Variables"]
+    assert variables["PROVENLOOP_EXTERNAL_KEYS_SECRET"] == KEYS
