@@ -80,6 +80,7 @@ def test_what_a_registered_analyzer_finds_waits_for_people_other_than_whoever_as
     runner = host.mint("runner", "write", "review", "read")
     outcome = run(host, token=runner)
     assert (outcome["analyzers_run"][-1], outcome["stored"]) == ("ext.pii/1", 1)
+    assert outcome["external"] == [{"id": "ext.pii/1", "title": "Personal data", "kept": 1, "dropped": {}}]
     [row] = queue(host, analyzer="ext.pii")
     assert (row["origin"], row["severity"], row["rollbackable"]) == ("command:ext.pii/1", "medium", False)
     assert row["summary"] == "An observation seems to hold an e-mail address"
@@ -132,6 +133,10 @@ def test_one_that_lies_about_who_it_is_what_it_saw_or_where_it_aims_leaves_nothi
     outcome = run(host)
     assert skipped(outcome) == {"ext.builtin/1": "wrong id"}
     assert {"ext.fakes/1", "ext.aims/1"} <= set(outcome["analyzers_run"])
+    assert outcome["external"] == [
+        {"id": "ext.fakes/1", "title": "ext.fakes/1", "kept": 0, "dropped": {"evidence": 1}},
+        {"id": "ext.aims/1", "title": "ext.aims/1", "kept": 0, "dropped": {"target": 1}},
+    ]
     assert {row["analyzer"] for row in queue(host)} == {"loop.contradiction_sweep/1", "loop.tool_failure/1"}
 
 

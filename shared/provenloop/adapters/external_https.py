@@ -48,14 +48,15 @@ class HttpsAnalyzer:
 
     def ask(self, request: bytes, *, timeout_ms: int, max_bytes: int) -> bytes | ExternalFailure:
         """See ``ExternalAnalyzer``."""
-        key = self._current_key()
-        if not key:
-            return ExternalFailure("no key")
         from provenloop.adapters.bounded_http import BoundedTransport, Deadline  # noqa: PLC0415 - takes long to import
 
         transport = BoundedTransport(Deadline(timeout_ms / 1000), max_bytes)
         try:
+            # Reading the key takes of the time, too.
             with transport.deadline:
+                key = self._current_key()
+                if not key:
+                    return ExternalFailure("no key")
                 return self._post(transport, request, signed(key, self._analyzer, request, self._now() // 1000))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong there, the caller goes on without it
             return _failure(error, timed_out=transport.deadline.is_over)

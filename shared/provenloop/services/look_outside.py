@@ -72,7 +72,7 @@ class Turn:
 @dataclass
 class LookOutside:
     """The asking of one pass. ``ran`` are the ids of those that were asked or had nothing to look at, ``told`` what the
-    outcome of the pass says of models.
+    outcome of the pass says of them.
     """
 
     call: Call
@@ -125,6 +125,8 @@ class LookOutside:
             self._leave(turn, asked.skipped, again=asked.skipped in MAY_PASS)
         else:
             turn.setting = replace(turn.setting, sees_news=not (self.is_full and asked.is_whole))
+            kept = {"id": registered.id, "title": asked.title, "kept": len(asked.findings), "dropped": asked.dropped}
+            self.told.setdefault("external", []).append(kept)
             self._settle(turn, asked.findings)
 
     def _ask_models(self, models: ReflectionModels, settled: Sequence[str]) -> None:
@@ -143,7 +145,7 @@ class LookOutside:
             bundle, models, limits, left_ms=self.outside.left_ms, row_id=new_call_id(self.call), now=self.log.now
         )
         count_rows(self.log.store, self.call, self.outside.tell_lost, reflected.rows)
-        self.told = {"model": _told(reflected)}
+        self.told["model"] = _told(reflected)
         turn.setting = replace(turn.setting, origin=f"llm:{reflected.model or models.main.model}")
         if reflected.retry or _is_refused_key(reflected):
             self._leave(turn, reflected.stopped or "", again=True)

@@ -40,6 +40,15 @@ class ModelsAsked(WireModel):
     cost_nano_usd: int
 
 
+class AnalyzerAsked(WireModel):
+    """What an external analyzer answered in a pass; ``dropped`` counts what did not count, by reason."""
+
+    id: str
+    title: Annotated[str, Field(description="What it calls itself, else its id.")]
+    kept: Annotated[int, Field(description="Findings that count.")]
+    dropped: dict[str, int]
+
+
 class PassReply(WireModel):
     """The outcome of a pass; a skip is success."""
 
@@ -60,6 +69,7 @@ class PassReply(WireModel):
     analyzers_run: list[str]
     analyzers_skipped: list[Skip]
     watermark: Annotated[int, Field(description="Number of the last commit that was folded.")]
+    external: Annotated[list[AnalyzerAsked] | None, Field(description="Only where external analyzers answered.")] = None
     model: Annotated[ModelsAsked | None, Field(description="Only where a model was asked.")] = None
     usage: Usage
 
