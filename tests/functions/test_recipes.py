@@ -120,6 +120,8 @@ def test_a_caller_raises_the_threshold_and_never_lowers_it(desk: RecipeDesk) -> 
     assert desk.match(NEAR, threshold=0.1)["hit"]["kind"] == "semantic"
     assert desk.match(NEAR, threshold=0.999)["reason"] == "near_miss"
     assert desk.match(LOOK_ALIKE, threshold=0.0)["hit"] is None
+    desk.configure(composer_disabled=True, semantic_threshold=0.999)
+    assert [desk.match(NEAR, threshold=given)["reason"] for given in (0.0, 0.1, 0.9)] == ["near_miss"] * 3
 
 
 def test_the_composer_chooses_among_near_misses_and_only_the_commit_counts_the_run(desk: RecipeDesk) -> None:

@@ -60,7 +60,7 @@ class LessonReader(Protocol):
     def card_evidence(self, memory: MemoryId, card_id: str, limit: int | None = None) -> tuple[CardEvidence, ...]:
         """The evidence of a card, the newest first."""
 
-    def rules(self, memory: MemoryId, project_key: str, limit: int | None = None) -> tuple[Rule, ...]:
+    def rules(self, memory: MemoryId, project_key: str) -> tuple[Rule, ...]:
         """The rules of a project in one query, the one armed last first."""
 
     def rules_after(self, memory: MemoryId, place: str, limit: int) -> tuple[tuple[Rule, str], ...]:

@@ -105,9 +105,8 @@ def due_of_session(session: Session) -> Due:
 
 
 def _shown_first(store: Store, call: Call, place: str, settings: LessonSettings) -> Shown:
-    most = settings.max_injected_rules or None
-    rules = store.rules(call.memory, place, most) if settings.injects else ()
-    return _shown(rules, settings, is_resumed=False)
+    rules = store.rules(call.memory, place) if settings.injects else ()
+    return _shown(rules[: settings.max_injected_rules or None], len(rules), settings, is_resumed=False)
 
 
 def _resumed(store: Store, call: Call, record: SessionRecord, place: str, settings: LessonSettings) -> dict[str, Any]:
@@ -117,14 +116,16 @@ def _resumed(store: Store, call: Call, record: SessionRecord, place: str, settin
     if record.session.project_key != place:
         raise InvalidInputError("this session was started for another project", field="project")
     known = set(record.rules)
-    there = store.rules(call.memory, place, None) if settings.injects and known else ()
+    there = store.rules(call.memory, place) if settings.injects and known else ()
     gone = known.difference(rule.card for rule in there) if there else ()
     if gone:
         known.update(card.id for card in cards_that_stand(store, call.memory, gone).values())
-    return _shown([rule for rule in there if rule.card in known], settings, is_resumed=True).reply
+    shown = [rule for rule in there if rule.card in known]
+    return _shown(shown, len(there), settings, is_resumed=True).reply
 
 
-def _shown(rules: Sequence[Rule], settings: LessonSettings, *, is_resumed: bool) -> Shown:
+def _shown(rules: Sequence[Rule], in_force: int, settings: LessonSettings, *, is_resumed: bool) -> Shown:
+    """What is shown of these rules, where the project has so many in force."""
     chosen = list(islice(rules, _MOST_RULES))
     block = block_of(rule.statement for rule in chosen)
     cards = [rule.card for rule in chosen[: block.rules if block is not None else 0]]
@@ -132,7 +133,7 @@ def _shown(rules: Sequence[Rule], settings: LessonSettings, *, is_resumed: bool)
         "section": SECTION if settings.shows_section else None,
         "block": block.text if block is not None else None,
         "rules": cards,
-        "left_out": len(rules) - len(cards),
+        "left_out": in_force - len(cards),
         "resumed": is_resumed,
     }
     return Shown(reply, cards)

@@ -79,9 +79,9 @@ class LessonRows:
         rows = self._newest(memory, keys.evidence_of(card_id), limit)
         return tuple(entities(rows, CardEvidence))
 
-    def rules(self, memory: MemoryId, project_key: str, limit: int | None = None) -> tuple[Rule, ...]:
+    def rules(self, memory: MemoryId, project_key: str) -> tuple[Rule, ...]:
         """See ``LessonReader``."""
-        return tuple(entities(self._newest(memory, keys.rules_of(project_key), limit), Rule))
+        return tuple(entities(self._newest(memory, keys.rules_of(project_key), None), Rule))
 
     def rules_after(self, memory: MemoryId, place: str, limit: int) -> tuple[tuple[Rule, str], ...]:
         """See ``LessonReader``."""

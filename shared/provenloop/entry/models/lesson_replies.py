@@ -164,7 +164,7 @@ class StartReply(WireModel):
     section: Annotated[str | None, Field(description="The standing section, the same for every project.")]
     block: Annotated[str | None, Field(description="The rules of the project as one block of text.")]
     rules: Annotated[list[str], Field(description="Ids of the cards in the block, armed last first.")]
-    left_out: Annotated[int, Field(description="Rules in force that had no room.")]
+    left_out: Annotated[int, Field(description="Rules of the project in force that are not in the block.")]
     resumed: bool
 
 
