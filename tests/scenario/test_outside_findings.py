@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from provenloop.domain.errors import SelfApprovalError
+from provenloop.domain.memory_config import AnalyzerConfig, MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.policy import Policy
 from provenloop.domain.registered import RegisteredAnalyzer
@@ -404,6 +405,21 @@ def test_no_policy_makes_what_comes_from_outside_apply_itself(desk: Desk) -> Non
     desk.policy = replace(desk.policy, auto_apply_enabled=True)
     assert desk.run()["auto_applied"] == 0
     assert desk.only()["status"] == "pending"
+
+
+def test_nothing_of_a_namespace_that_the_memory_keeps_from_them_is_shown_to_models_or_external_analyzers(
+    desk: Desk, finder: Finder, model: ScriptedModel
+) -> None:
+    desk.outside = replace(desk.outside, models=model.outside().models)
+    only = AnalyzerConfig(namespaces=("shared",))
+    desk.plant(MemoryConfig(rev=1, analyzers={"loop.llm": only, "ext.finder": only}))
+    private = [make_fact(value, namespace="private", subject="eva") for value in ("Berlin", "Rome")]
+    desk.record(make_fact("secret 1"), make_fact("secret 2", namespace="private", subject="kim"), *private)
+    for full_sweep in (False, True):
+        desk.run(full_sweep=full_sweep)
+    shown = json.dumps(finder.asked) + "".join(block.text for request in model.seen for block in request.quoted)
+    assert "secret 1" in shown
+    assert not any(text in shown for text in ("secret 2", "private", "kim", "eva", "Rome"))
 
 
 def test_evidence_that_is_gone_by_the_time_it_is_stored_counts_no_more(desk: Desk, finder: Finder) -> None:

@@ -41,18 +41,27 @@ _SHELVES: Mapping[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-def gather(log: Log, addresses: Addresses, news: News, settled: Sequence[str], said: Said) -> Bundle:
+def gather(
+    log: Log,
+    addresses: Addresses,
+    news: News,
+    settled: Sequence[str],
+    said: Said,
+    admits: Callable[[str], bool] = lambda _namespace: True,
+) -> Bundle:
     """The bundle of one pass.
 
     Args:
         settled: ids of the recommendations that this pass found cause for.
         said: what models said before.
+        admits: whether anything of a namespace may be shown; ``news`` is of such ones already.
     """
     found = log.store.recommendations(log.memory, settled[:MAX_BRIEFS]) if settled else {}
-    recommendations = [found[each] for each in settled[:MAX_BRIEFS] if each in found]
-    cited = islice(dict.fromkeys(address for rec in recommendations for address in rec.evidence), MAX_EVIDENCE)
-    approved, rejected = _decided(log, said)
-    evidence = _evidence((*log.live(cited), *_newest(news.grains)), partial(_related, log, addresses, news.grains))
+    recommendations = [found[each] for each in settled[:MAX_BRIEFS] if each in found and admits(found[each].namespace)]
+    wanted = islice(dict.fromkeys(address for rec in recommendations for address in rec.evidence), MAX_EVIDENCE)
+    cited = (grain for grain in log.live(wanted) if admits(grain.namespace))
+    approved, rejected = _decided(log, said, admits)
+    evidence = _evidence((*cited, *_newest(news.grains)), partial(_related, log, addresses, news.grains))
     return Bundle(tuple(_briefs(log, recommendations)), evidence, approved, rejected)
 
 
@@ -116,9 +125,10 @@ def target_of(grain: Grain) -> str:
     return f"entity:{shelf[0]}/{text_of(grain, shelf[1])}" if shelf is not None else f"grain:{grain.address}"
 
 
-def _decided(log: Log, said: Said) -> tuple[tuple[Decided, ...], tuple[Decided, ...]]:
+def _decided(log: Log, said: Said, admits: Callable[[str], bool]) -> tuple[tuple[Decided, ...], tuple[Decided, ...]]:
     """The last decisions about what models found, newest first, with their reasons."""
     pairs = [(remark, rec) for remark in said.remarks if (rec := said.recommendation(remark)) and not remark.is_erased]
+    pairs = [pair for pair in pairs if admits(pair[1].namespace)]
     pairs.sort(key=lambda pair: -pair[1].updated_at)
     approved = [pair for pair in pairs if pair[1].status in _APPROVED][:MAX_TASTE]
     rejected = [pair for pair in pairs if pair[1].status == "rejected"][:MAX_TASTE]

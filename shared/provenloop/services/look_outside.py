@@ -118,6 +118,7 @@ class LookOutside:
             return
         kinds = frozenset(registered.needs)
         news = self.log.everything(kinds) if self.is_full else self.log.news(turn.looked.seq, kinds)
+        news = news.within(turn.setting.admits)
         if not self._begins(turn, news, ANALYZER_NEEDS_MS):
             return
         asked = ask_analyzer(registered, analyzers, news.grains, now=self.log.now, left_ms=self.outside.left_ms)
@@ -135,10 +136,11 @@ class LookOutside:
         if turn is None:
             return
         news = self.log.news(0 if self.is_full else turn.looked.seq, SHOWN_KINDS, newest_only=True)
+        news = news.within(turn.setting.admits)
         if not self._begins(turn, news, MODEL_NEEDS_MS):
             return
         said = said_before(self.log.store, self.log.memory, turn.setting.family)
-        bundle = gather(self.log, self.findings.addresses, news, settled, said)
+        bundle = gather(self.log, self.findings.addresses, news, settled, said, turn.setting.admits)
         limits = limits_from(turn.setting.parameters)
         models = pseudonymous(models, self.policy, people_shown(bundle))
         reflected = reflect(

@@ -6,8 +6,8 @@ has never looked comes through the whole log in several passes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from provenloop.domain.commit import Change, LogEntry
@@ -31,6 +31,10 @@ class News:
     changes: tuple[Change, ...]
     upto: int
     more: bool = False
+
+    def within(self, admits: Callable[[str], bool]) -> News:
+        """Without the grains of namespaces that are not admitted."""
+        return replace(self, grains=tuple(grain for grain in self.grains if admits(grain.namespace)))
 
 
 @dataclass(frozen=True, slots=True)
