@@ -101,6 +101,19 @@ def test_a_label_is_unique_in_its_tenant_only(api: Api) -> None:
     assert minting(api, f"{ADMIN}@acme", label="writer").status == 201
 
 
+@pytest.mark.parametrize(
+    "label", ["USER:one reviewer", "user:one  reviewer", "user:ｏne\u00a0reviewer", "user:one\u200b reviewer"]
+)
+def test_a_label_that_only_looks_like_another_names_nobody_else(api: Api, label: str) -> None:
+    minting(api, label="user:one reviewer")
+    assert refusal(api, minting(api, label=label)) == (409, "PVL-E043", "label")
+
+
+@pytest.mark.parametrize("label", ["user:reviewer ", " user:reviewer", "user:reviewer\u00a0"])
+def test_a_label_has_no_blanks_around_it(api: Api, label: str) -> None:
+    assert refusal(api, minting(api, label=label)) == (400, "PVL-E011", "label")
+
+
 def test_a_token_cannot_expire_in_the_past(api: Api) -> None:
     assert refusal(api, minting(api, expires_at=NOW)) == (400, "PVL-E011", "expires_at")
 

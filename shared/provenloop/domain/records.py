@@ -225,7 +225,7 @@ class MemoryRecord:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Claims a token label for one tenant, so that labels are unique."""
+    """Claims a token label, in every spelling, for one tenant; ``label`` is normalised."""
 
     label: str
     token_id: str

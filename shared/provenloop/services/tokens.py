@@ -2,9 +2,9 @@
 
 Invariants: a token mints only scopes it holds, only for memories it may use itself, and only tokens that end when it
 does; only a person mints a token of kind human, everybody else only their own kind; labels are unique in a tenant for
-good, and the labels of the engine are reserved. The lineage of a token names everybody behind it, so that nobody
-approves their own proposal through a token they minted, and so that a revoked token takes with it what it minted. A
-token that is revoked meanwhile mints nothing: its revision is a condition of the transaction.
+good, in whatever spelling, and the labels of the engine are reserved. The lineage of a token names everybody behind it,
+so that nobody approves their own proposal through a token they minted, and so that a revoked token takes with it what
+it minted. A token that is revoked meanwhile mints nothing: its revision is a condition of the transaction.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from provenloop.domain.principal import (
     require_scope,
 )
 from provenloop.domain.records import Label, Token, TokenId
+from provenloop.domain.text import normalise
 from provenloop.services.call import Call
 from provenloop.services.ports import (
     Entropy,
@@ -159,7 +160,8 @@ def _require_expiry(principal: Principal, expires_at: int | None, now: int) -> i
 
 
 def _store(tokens: TokenStore, call: Call, token: Token) -> None:
-    writes: list[Write] = [Put(token), Put(TokenId(token.id, token.digest)), Put(Label(token.label, token.id))]
+    label = Label(normalise(token.label), token.id)
+    writes: list[Write] = [Put(token), Put(TokenId(token.id, token.digest)), Put(label)]
     writes += minted(token, call.principal)
     writes += _minter_unchanged(tokens, call.principal)
     replay = replay_of(call, ROUTE, describe(token))

@@ -19,7 +19,7 @@ class MemoryRequest(WireModel):
 class TokenRequest(WireModel):
     """What a new token should be. Its tenant is its minter's."""
 
-    label: Annotated[Label, Field(description="Unique in the tenant.")]
+    label: Annotated[Label, Field(description="Unique in the tenant, in whatever spelling.")]
     kind: PrincipalKind
     memories: Annotated[
         str,
