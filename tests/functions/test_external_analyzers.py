@@ -117,6 +117,7 @@ def test_one_that_hangs_floods_or_breaks_is_skipped_with_a_reason_and_the_pass_s
         "ext.missing/1": "unreachable",
     }
     assert (outcome["outcome"], outcome["stored"]) == ("ran", 2)
+    assert [each for each in outcome["analyzers_run"] if each.startswith("ext.")] == []
     assert {row["analyzer"] for row in queue(host)} == {"loop.contradiction_sweep/1", "loop.tool_failure/1"}
 
 

@@ -71,7 +71,7 @@ class Turn:
 
 @dataclass
 class LookOutside:
-    """The asking of one pass. ``ran`` are the ids of those that were asked or had nothing to look at, ``told`` what the
+    """The asking of one pass. ``ran`` are the ids of those that answered, or had nothing to look at, ``told`` what the
     outcome of the pass says of them.
     """
 
@@ -125,6 +125,7 @@ class LookOutside:
         if asked.skipped is not None:
             self._leave(turn, asked.skipped, again=asked.skipped in MAY_PASS)
         else:
+            self.ran.append(turn.analyzer)
             turn.setting = replace(turn.setting, sees_news=not (self.is_full and asked.is_whole))
             kept = {"id": registered.id, "title": asked.title, "kept": len(asked.findings), "dropped": asked.dropped}
             self.told.setdefault("external", []).append(kept)
@@ -146,6 +147,7 @@ class LookOutside:
         reflected = reflect(
             bundle, models, limits, left_ms=self.outside.left_ms, row_id=new_call_id(self.call), now=self.log.now
         )
+        self.ran.append(turn.analyzer)
         count_rows(self.log.store, self.call, self.outside.tell_lost, reflected.rows)
         self.told["model"] = _told(reflected)
         turn.setting = replace(turn.setting, origin=f"llm:{reflected.model or models.main.model}")
@@ -185,7 +187,8 @@ class LookOutside:
             self.examining.skip(turn.analyzer, "left to a later pass: too little time")
             return False
         self._note(turn, replace(turn.looked, seq=max(news.upto, turn.looked.seq), askers=()))
-        self.ran.append(turn.analyzer)
+        if not news.grains:
+            self.ran.append(turn.analyzer)
         return bool(news.grains)
 
     def _note(self, turn: Turn, looked: Looked) -> None:
