@@ -11,6 +11,8 @@ from provenloop.entry.local.intrinsics import TemplateError
 from provenloop.entry.local.resources import queues
 from provenloop.entry.local.stack import LocalStack
 from provenloop.entry.local.template import Template
+from provenloop.entry.settings import ANALYZER_COMMANDS, LLM_COMMAND
+from provenloop.entry.wiring import wiring
 
 SMALL = Path(__file__).parent / "small"
 NOW_MS = 1_767_225_600_000
@@ -116,6 +118,24 @@ def test_parameters_and_variables_reach_the_functions() -> None:
     with LocalStack(SMALL, parameters={"Colour": "red"}, variables={"EXTRA": "1"}) as stack:
         environment = stack.request("GET", "/x").json()["environment"]
     assert (environment["COLOUR"], environment["EXTRA"]) == ("red hot", "1")
+
+
+def test_programs_may_change_between_requests_and_ids_go_on() -> None:
+    with LocalStack(SMALL, seed="x") as stack:
+
+        def commands() -> dict[str, str]:
+            seen = stack.request("GET", "/x").json()["environment"]
+            return {name: seen[name] for name in (LLM_COMMAND, ANALYZER_COMMANDS) if name in seen}
+
+        assert commands() == {}
+        drawn = wiring().entropy(8)
+        stack.use_commands(llm="model", analyzers=["one", "two"])
+        assert commands() == {LLM_COMMAND: "model", ANALYZER_COMMANDS: "one\ntwo"}
+        assert wiring().entropy(8) != drawn
+        stack.use_commands()
+        assert commands() == {}
+        stack.reset()
+        assert wiring().entropy(8) == drawn
 
 
 def test_what_the_stack_lacks_is_listed(small: LocalStack) -> None:

@@ -29,6 +29,7 @@ from provenloop.entry.local.template import Template
 from provenloop.entry.local.tick import Ticker, TickReport
 from provenloop.entry.local.workflows import answering_invocations
 from provenloop.entry.settings import ANALYZER_COMMANDS, DEV_TOKEN, LLM_COMMAND, NOW, POLICY_FILE, read_settings
+from provenloop.services.ports import Entropy
 
 if TYPE_CHECKING:
     import httpx
@@ -79,6 +80,7 @@ class LocalStack:
         self._llm_command = settings.llm_command if llm_command is None else llm_command
         self._analyzer_commands = settings.analyzer_commands if analyzer_commands is None else analyzer_commands
         self._seed = seed
+        self._entropy: Entropy = secrets.token_bytes
         self._clock = LocalClock(clock.now_ms() if now_ms is None and settings.values.get(NOW) else now_ms)
         self._ids = RequestIds()
         self.functions = Functions(
@@ -180,6 +182,14 @@ class LocalStack:
     def _invoke_named(self, name: str, event: Any) -> Invocation:
         return self.functions.invoke(self._named[name], event)
 
+    def use_commands(self, *, llm: str = "", analyzers: Sequence[str] = ()) -> None:
+        """Let other programs stand in for models, and be the external analyzers; by default there are none.
+
+        The functions begin anew with their next invocation, as they do in AWS when their settings change.
+        """
+        self._llm_command, self._analyzer_commands = llm, tuple(analyzers)
+        wiring.use_wiring(None, entropy=self._entropy)
+
     def tick(self) -> TickReport:
         """Fire the schedules that are due, then deliver queued messages until none is visible."""
         return self._ticker.run()
@@ -214,7 +224,8 @@ class LocalStack:
 
     def _forget(self) -> None:
         """What a new process would not know."""
-        wiring.use_wiring(None, entropy=secrets.token_bytes if self._seed is None else seeded(self._seed))
+        self._entropy = secrets.token_bytes if self._seed is None else seeded(self._seed)
+        wiring.use_wiring(None, entropy=self._entropy)
         self._ticker.restart()
         self._ids.restart()
         self.gateway.restart_ids()
