@@ -199,3 +199,85 @@ def test_a_step_about_a_grain_that_was_refused_is_refused(stack: LocalStack, tmp
     newer = {"op": "supersede", "target": "f1", "fields": {"subject": "s", "relation": "r", "object": "p"}}
     write(tmp_path, "edge.x", (fact, newer), {"step": 0, "op": "fact", "error": "VAL-E001"})
     assert list(lines(only(stack, tmp_path))) == ["edge.x step 1: got refused with no such grain, expected done"]
+
+
+SIZE: Raw = {"op": "fact", "subject": "kit", "relation": "shoe_size", "object": "large", "id": "size"}
+SIZE_RUN: Raw = {"op": "run", "analyzer_cmd": "{python} {helpers}/analyzer.py"}
+SIZE_CARD: Raw = {
+    "analyzer": "size.check",
+    "severity": "low",
+    "status": "pending",
+    "destructive": False,
+    "target": "entity:shared/kit",
+    "origin": "command",
+    "rollbackable": False,
+    "evidence": ["size"],
+    "confidence": 0.5,
+    "proposal": {"kind": "data", "data": {"source": "command"}},
+}
+ANALYZER = """
+import json, sys
+asked = json.load(sys.stdin)
+found = [
+    {"target": "entity:shared/kit", "summary": "x", "evidence": [grain["hash"]]} for grain in asked.get("grains", [])
+]
+print(json.dumps({"id": "size.check/1"} if asked["op"] == "probe" else {"findings": found}))
+"""
+MODEL = """
+import json, sys
+print(json.dumps({"model": "m"} if json.load(sys.stdin)["op"] == "probe" else {"recommendations": []}))
+"""
+
+
+def helper(folder: Path, name: str, code: str) -> None:
+    (folder / "helpers").mkdir(exist_ok=True)
+    (folder / "helpers" / name).write_text(code, encoding="utf-8")
+
+
+def first_pass(stored: int) -> Raw:
+    found = {"new_grains": 1, "new_error_events": 0, "proposed": stored}
+    return {**ran(1, stored, **found), "analyzers_run": ["size.check"] if stored else []}
+
+
+@pytest.mark.parametrize(
+    ("changed", "kind"),
+    [
+        ({}, "agree"),
+        ({"origin": "llm"}, "mismatch"),
+        ({"rollbackable": True}, "mismatch"),
+        ({"evidence": []}, "mismatch"),
+        ({"confidence": 0.9}, "mismatch"),
+        ({"proposal": {"kind": "data", "data": {"source": "command", "guidance": "ask"}}}, "mismatch"),
+        ({"analyzer": "shoe.check"}, "mismatch"),
+    ],
+)
+def test_what_an_external_analyzer_finds_is_compared_whole(
+    stack: LocalStack, tmp_path: Path, changed: Raw, kind: str
+) -> None:
+    helper(tmp_path, "analyzer.py", ANALYZER)
+    write(tmp_path, "ext.x", (SIZE, SIZE_RUN, LIST), first_pass(stored=1), listed(2, {**SIZE_CARD, **changed}))
+    assert only(stack, tmp_path).kind == kind
+
+
+def test_a_program_is_there_for_the_pass_that_names_it_only(stack: LocalStack, tmp_path: Path) -> None:
+    helper(tmp_path, "analyzer.py", ANALYZER)
+    again = {**SIZE, "subject": "lou", "id": "other"}
+    later = ran(3, 0, new_grains=1, new_error_events=0)
+    write(tmp_path, "ext.x", (SIZE, SIZE_RUN, again, RUN, LIST), first_pass(stored=1), later, listed(4, SIZE_CARD))
+    assert only(stack, tmp_path).kind == "agree"
+
+
+def test_programs_that_are_not_there_are_no_programs_that_fail(stack: LocalStack, tmp_path: Path) -> None:
+    write(tmp_path, "ext.x", (SIZE, SIZE_RUN, LIST), first_pass(stored=0), listed(2))
+    (line,) = lines(only(stack, tmp_path))
+    assert line.startswith(f"ext.x: got FolderError: {tmp_path / 'helpers'} is missing")
+
+
+@pytest.mark.parametrize(("code", "kind"), [(MODEL, "agree"), ("raise SystemExit(1)", "agree"), (None, "mismatch")])
+def test_a_model_that_finds_nothing_must_have_been_asked(
+    stack: LocalStack, tmp_path: Path, code: str | None, kind: str
+) -> None:
+    helper(tmp_path, "model.py", code or "")
+    command = "{python} {helpers}/model.py" if code else " "
+    write(tmp_path, "llm.x", (SIZE, {"op": "run", "llm_cmd": command}, LIST), first_pass(stored=0), listed(2))
+    assert only(stack, tmp_path).kind == kind

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.parity.better import con, dup, fork, general, loop, stale, telemetry, tool
+from tests.parity.better import con, dup, fork, general, loop, outside, stale, telemetry, tool
 from tests.parity.runner.expected import Answers
 from tests.parity.runner.scenarios import Scenario
 
 BY_NAME: Mapping[str, Answers] = {
     name: answers
-    for module in (tool, con, dup, stale, telemetry, fork, loop)
+    for module in (tool, con, dup, stale, telemetry, fork, loop, outside)
     for name, answers in module.BETTER.items()
 }
 

@@ -1,62 +1,17 @@
-"""Steps of the loop: passes, decisions, settings, and who acts."""
+"""Steps of the loop that decide: decisions, settings, and who acts."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
-from provenloop.domain.checkpoint import GRACE_MS, HORIZONS_MS
 from tests.parity.runner.api import EVERY_SCOPE, Asker, segment
 from tests.parity.runner.cards import our_card, plain_target
 from tests.parity.runner.drive import Drive, Said
 from tests.parity.runner.scenarios import Step
-from tests.parity.runner.served import NotServedError, short
+from tests.parity.runner.served import short
 
-_OPTIONS = ("min_new", "min_new_errors", "if_stale", "full_sweep")
-_POLICIES = ("policy", "policy_text", "policy_path")
-_COUNTS = ("outcome", "skip_reason", "new_grains", "new_error_events", "proposed", "deduped", "stored", "auto_applied")
 _ABSENT = "no such card"
-
-
-def run(drive: Drive, number: int, step: Step) -> Said | None:
-    """A ``run`` step."""
-    for name in step:
-        if name not in (*_OPTIONS, *_POLICIES, "op", "at"):
-            raise NotServedError(f"{name} of a pass")
-    body = {name: step[name] for name in _OPTIONS if name in step}
-    at = _when(drive, number)
-    fault = drive.api.govern(_policy(drive, step), at, drive.who)
-    if fault is not None:
-        # The original refuses the pass; here it would run under the closed policy, and health would say why.
-        return {"error": fault}
-    answer = drive.api.send("POST", "/loop/run", at, drive.who, body)
-    drive.api.govern(drive.policy, at, drive.who)
-    if answer.refused:
-        return {"error": answer.refused}
-    return {
-        **{name: answer.body[name] for name in _COUNTS},
-        "analyzers_skipped": {short(skip["id"]): skip["reason"] for skip in answer.body["analyzers_skipped"]},
-    }
-
-
-def _policy(drive: Drive, step: Step) -> str | None:
-    """The policy of one pass; of a path that leads nowhere, none."""
-    if "policy_path" in step:
-        return None
-    if "policy" in step:
-        return json.dumps(step["policy"])
-    return str(step.get("policy_text", drive.policy))
-
-
-def _when(drive: Drive, number: int) -> int:
-    """The time of a pass. One at a horizon of an apply runs an hour and a second later: measuring waits for late ones,
-    and an apply takes its time.
-    """
-    at = drive.times[number][0]
-    applies = (n for n in range(number) if drive.scenario.steps[n]["op"] == "apply")
-    is_horizon = any(at - drive.times[n][0] in HORIZONS_MS for n in applies)
-    return at + GRACE_MS + 1_000 if is_horizon else at
 
 
 def config(drive: Drive, number: int, step: Step) -> Said | None:

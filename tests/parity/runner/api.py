@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -94,6 +94,25 @@ class MemoryApi:
         reader = Asker(who.label) if "read" not in who.scopes else who
         faults = self.send("GET", "/loop/policy", at, reader).body["faults"]
         return str(faults[0]["code"]) if faults else None
+
+    def refusal(self, who: Asker) -> str | None:
+        """The code with which somebody gets no token; None where they have one."""
+        return self._token(who).refused
+
+    def use_commands(self, llm: str, analyzers: Sequence[str]) -> None:
+        """Let these programs stand in for models, and be the external analyzers; empty ones take them away."""
+        self._stack.use_commands(llm=llm, analyzers=analyzers)
+
+    def tick(self, at: int) -> None:
+        """Let the schedule run what is due at an instant.
+
+        Raises:
+            AssertionError: a function failed.
+        """
+        self._stack.set_clock(at)
+        report = self._stack.tick()
+        if report.failed or report.retrying:
+            raise AssertionError(f"failed: {report.failed}, to be tried again: {report.retrying}")
 
     def queue(self, at: int, who: Asker) -> list[dict[str, Any]]:
         """Every recommendation of every status, in queue order. The reader may be any principal."""

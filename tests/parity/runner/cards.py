@@ -15,8 +15,26 @@ GATHERED = frozenset({"cold_grains"})
 
 
 @dataclass(frozen=True, slots=True)
+class Advice:
+    """What is told of a finding from outside: whose it is, what it rests on, how sure that is, what to do.
+
+    Attributes:
+        origin: its class: llm or command.
+        evidence: labels, in their order.
+        source: what the advice says it comes from.
+    """
+
+    origin: str
+    rollbackable: bool
+    evidence: tuple[str, ...]
+    confidence: float
+    source: str
+    guidance: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
-    """What two systems must agree on. ``count`` is None where the other side states none."""
+    """What two systems must agree on. ``count`` and ``advice`` are None where the other side states none."""
 
     analyzer: str
     severity: str
@@ -24,11 +42,13 @@ class Card:
     target: str
     destructive: bool = False
     count: int | None = None
+    advice: Advice | None = None
 
     def __str__(self) -> str:
         removal = " removal" if self.destructive else ""
         count = "" if self.count is None else f" count={self.count}"
-        return f"{self.analyzer} {self.severity} {self.status}{removal} {self.target}{count}"
+        advice = "" if self.advice is None else f" {self.advice}"
+        return f"{self.analyzer} {self.severity} {self.status}{removal} {self.target}{count}{advice}"
 
 
 def recorded_card(raw: Mapping[str, Any]) -> Card:
@@ -42,6 +62,37 @@ def recorded_card(raw: Mapping[str, Any]) -> Card:
         target=plain_target(analyzer, raw["target"]),
         destructive=bool(raw["destructive"]),
         count=count if analyzer in _COUNTED else None,
+        advice=_recorded_advice(raw) if raw.get("origin") in _OUTSIDE else None,
+    )
+
+
+def _recorded_advice(raw: Mapping[str, Any]) -> Advice:
+    data = raw["proposal"]["data"]
+    return Advice(
+        origin=raw["origin"],
+        rollbackable=raw["rollbackable"],
+        evidence=tuple(sorted(raw["evidence"])),
+        confidence=raw["confidence"],
+        source=data["source"],
+        guidance=data.get("guidance") or raw.get("guidance") or "",
+    )
+
+
+def is_from_outside(row: Mapping[str, Any]) -> bool:
+    """Whether a row of our queue is what a model or an external analyzer found."""
+    return row["origin"].partition(":")[0] in _OUTSIDE
+
+
+def our_advice(shown: Mapping[str, Any], labels: Mapping[str, str]) -> Advice:
+    """The advice of a recommendation of ours, shown whole."""
+    advice = shown["proposal"]["advice"]
+    return Advice(
+        origin=shown["origin"].partition(":")[0],
+        rollbackable=shown["rollbackable"],
+        evidence=tuple(sorted(labels.get(grain["address"], "<other>") for grain in shown["evidence"])),
+        confidence=shown["confidence"],
+        source=advice["source"],
+        guidance=advice.get("guidance", ""),
     )
 
 
@@ -77,6 +128,8 @@ def tally(cards: Iterable[Card]) -> Counter[Card]:
 
 #: Analyzers whose target says nothing more: a memory has one budget; a revert names in its proposal what it reverts.
 _ONE_TARGET = frozenset({"budget_pressure", "outcome_review"})
+#: The origins of what was found by others than the built-in analyzers.
+_OUTSIDE = frozenset({"llm", "command"})
 #: Analyzers that count the same thing in both systems.
 _COUNTED = frozenset({"tool_failure", "contradiction_sweep"})
 

@@ -56,6 +56,8 @@ def _figures(step: int, wanted: Wanted, said: Said) -> Iterator[Mismatch]:
     figures = said.get("health", said)
     for name, value in wanted.figures.items():
         yield from _equal(step, name, figures.get(name), value)
+    for name, reason in wanted.skips.items():
+        yield from _equal(step, f"skip of {name}", said.get("analyzers_skipped", {}).get(name), reason)
 
 
 def _cards(step: int, wanted: Wanted, said: Said) -> Iterator[Mismatch]:
@@ -72,7 +74,7 @@ def _cards(step: int, wanted: Wanted, said: Said) -> Iterator[Mismatch]:
 
 
 def _as_stated(ours: Iterable[Card], want: Counter[Card]) -> Iterator[Card]:
-    """Our cards; one that fits a looser statement (no count, any target) takes its form."""
+    """Our cards; one that fits a looser statement (no count, no advice, any target) takes its form."""
     for one in ours:
         yield next((stated for stated in want if _fits(one, stated)), one)
 
@@ -81,8 +83,12 @@ def _fits(one: Card, stated: Card) -> bool:
     is_target = one.target == stated.target
     if stated.target.endswith("*"):
         is_target = one.target.startswith(stated.target[:-1])
-    is_count = stated.count in (None, one.count)
-    return is_target and is_count and replace(one, target="", count=None) == replace(stated, target="", count=None)
+    is_told = stated.count in (None, one.count) and stated.advice in (None, one.advice)
+    return is_target and is_told and _without_details(one) == _without_details(stated)
+
+
+def _without_details(one: Card) -> Card:
+    return replace(one, target="", count=None, advice=None)
 
 
 def _live(step: int, wanted: Wanted, said: Said, everything: Mapping[int, Said]) -> Iterator[Mismatch]:

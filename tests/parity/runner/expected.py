@@ -16,6 +16,7 @@ class Wanted:
     Attributes:
         refused: codes of which one must refuse the step; ``*`` stands for any.
         figures: of a pass or of health, by name.
+        skips: analyzers that a pass skipped, with the reason of each.
         cards: of a list. A target that ends in ``*`` stands for any that begins so.
         about: the analyzers whose cards are looked at; none stand for all.
         how_many: cards of a list, whatever they are.
@@ -31,6 +32,7 @@ class Wanted:
 
     refused: tuple[str, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)
+    skips: Mapping[str, str] = field(default_factory=dict)
     cards: tuple[Card, ...] | None = None
     about: frozenset[str] = frozenset()
     how_many: int | None = None

@@ -13,7 +13,7 @@ from tests.parity.runner.drive import play
 from tests.parity.runner.expected import Answers
 from tests.parity.runner.recorded import from_recording
 from tests.parity.runner.scenarios import Scenario
-from tests.parity.runner.served import ANALYZER_OF_FAMILY, NotServedError, Served, short
+from tests.parity.runner.served import ANALYZER_OF_FAMILY, EXTERNAL, NotServedError, Served, short
 from tests.parity.runner.steps import OPERATIONS
 from tests.parity.runner.timeline import instants
 
@@ -71,7 +71,8 @@ def needed(scenario: Scenario, wanted: Answers | None) -> frozenset[str]:
     found = {card.analyzer for answer in (wanted or {}).values() for card in answer.cards or ()}
     found |= {short(row[0]) for answer in (wanted or {}).values() for row in answer.roster or ()}
     own = ANALYZER_OF_FAMILY.get(scenario.family)
-    return frozenset(found | ({own} if own else set()))
+    # External analyzers are there once a pass of the scenario brings them.
+    return frozenset(name for name in found | ({own} if own else set()) if not name.startswith(EXTERNAL))
 
 
 def answers(scenario: Scenario) -> Answers | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from provenloop.domain.instants import parse_instant
 from provenloop.domain.text import normalise, normalise_relation
 from tests.parity.runner.acting import see
-from tests.parity.runner.api import Answer, segment
-from tests.parity.runner.cards import our_card
+from tests.parity.runner.api import Answer, Asker, segment
+from tests.parity.runner.cards import Card, is_from_outside, our_advice, our_card
 from tests.parity.runner.drive import Drive, Labelled, Said
 from tests.parity.runner.scenarios import Step
 from tests.parity.runner.served import NotServedError
@@ -35,9 +36,21 @@ def list_cards(drive: Drive, number: int, step: Step) -> Said | None:
             return {"error": answer.refused}
         rows = answer.body["recommendations"]
     else:
+        refusal = drive.api.refusal(drive.who)
+        if refusal:
+            return {"error": refusal}
         rows = drive.api.queue(at, drive.who)
     see(drive, rows)
-    return {"cards": [our_card(row, drive.labels, drive.namespaces) for row in rows]}
+    return {"cards": [_whole(drive, at, row) for row in rows]}
+
+
+def _whole(drive: Drive, at: int, row: dict[str, Any]) -> Card:
+    """The card of a row, with what only the whole recommendation tells of a finding from outside."""
+    card = our_card(row, drive.labels, drive.namespaces)
+    if not is_from_outside(row):
+        return card
+    shown = drive.api.send("GET", f"/loop/recommendations/{row['id']}", at, Asker()).body
+    return replace(card, advice=our_advice(shown, drive.labels))
 
 
 def live(drive: Drive, number: int, step: Step) -> Said | None:

@@ -9,6 +9,7 @@ from tests.parity.runner.cards import recorded_card
 from tests.parity.runner.comparable import figures
 from tests.parity.runner.expected import Answers, Wanted, refused
 from tests.parity.runner.scenarios import Scenario
+from tests.parity.runner.served import EXTERNAL, short
 
 #: Codes of ours that say what a code of the original says; the loop's own ones (LOP-E020) keep their number.
 _CODES: Mapping[str, tuple[str, ...]] = {
@@ -30,11 +31,21 @@ def _wanted(scenario: Scenario, number: int, answer: Mapping[str, Any], times: S
     if "error" in answer:
         return _refusal(answer)
     if "outcome" in answer:
-        return Wanted(figures={name: answer[name] for name in figures(scenario, number, times) if name in answer})
+        return _pass(scenario, number, answer, times)
     if "status" in answer and "rec" in answer:
         return Wanted(status=answer["status"])
     reader = next((_READERS[name] for name in _READERS if name in answer), None)
     return Wanted() if reader is None else reader(answer)
+
+
+def _pass(scenario: Scenario, number: int, answer: Mapping[str, Any], times: Sequence[Sequence[int]]) -> Wanted:
+    found = {name: answer[name] for name in figures(scenario, number, times) if name in answer}
+    if scenario.verdict == "match" and "analyzer_cmd" in scenario.steps[number]:
+        names = map(short, answer["analyzers_run"])
+        found["external_run"] = sorted(name for name in names if name.startswith(EXTERNAL))
+    if "llm_cmd" in scenario.steps[number] and answer["new_grains"]:
+        found["asks_model"] = True
+    return Wanted(figures=found)
 
 
 def _refusal(answer: Mapping[str, Any]) -> Wanted:

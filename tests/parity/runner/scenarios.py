@@ -28,6 +28,7 @@ class Scenario:
         recorded: what the original answered, by the number of the step; steps that said nothing are left out.
         oddities: numbers of the faults of the original that a ``differ`` scenario shows.
         twice: facts that are written again are spelt with a trailing blank more, since one fact is one grain here.
+        helpers: the programs that stand in for models and external analyzers.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Scenario:
     verdict: Verdict = "match"
     oddities: tuple[str, ...] = ()
     twice: bool = False
+    helpers: Path = Path()
 
     @property
     def family(self) -> str:
@@ -78,6 +80,7 @@ def _scenario(folder: Path, path: Path, verdicts: Mapping[str, Any]) -> Scenario
         opened=raw.get("open") or {},
         verdict="match" if oddities is None else "differ",
         oddities=tuple(oddities or ()),
+        helpers=folder / "helpers",
         twice=twice or (name not in verdicts.get("match", ()) and _needs_two(steps, recorded, oddities or ())),
     )
 

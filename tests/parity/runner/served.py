@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from provenloop.domain.recommendation import family_of
+from provenloop.external.identity import command_id
+
 #: The analyzer that a family of scenarios is about.
 ANALYZER_OF_FAMILY = {
     "tool": "tool_failure",
@@ -28,9 +31,16 @@ class NotServedError(Exception):
     """A scenario needs what is not built yet; says what."""
 
 
+#: What the names of external analyzers begin with.
+EXTERNAL = "ext."
+
+
 def short(analyzer: str) -> str:
-    """``tool_failure`` of ``loop.tool_failure/1``; the names of others than the built-in ones stay whole."""
-    return analyzer.removeprefix("loop.").partition("/")[0]
+    """``tool_failure`` of ``loop.tool_failure/1``; other names than the built-in ones are those of external analyzers,
+    which are known here by what they call themselves: ``ext.acme_finder`` of ``acme.finder/1``.
+    """
+    name = analyzer.removeprefix("loop.").partition("/")[0]
+    return family_of(command_id(name) or name) if "." in name else name
 
 
 @dataclass(frozen=True)

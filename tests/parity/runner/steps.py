@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.parity.runner import acting, looking, writing
+from tests.parity.runner import acting, looking, passing, writing
 from tests.parity.runner.drive import Operation
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -14,7 +14,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "supersede": writing.supersede,
     "fork": writing.fork,
     "forget": writing.forget,
-    "run": acting.run,
+    "run": passing.run,
     "config": acting.config,
     "apply": acting.decide,
     "approve": acting.decide,
