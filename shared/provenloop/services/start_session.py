@@ -36,6 +36,13 @@ _MAX_ROUNDS = 12
 _NOTHING: dict[str, Any] = {"section": None, "block": None, "rules": [], "left_out": 0, "resumed": False}
 
 
+class Chosen(NamedTuple):
+    """Rules to show, the one armed last first, and how many the project has in force."""
+
+    shown: Sequence[Rule]
+    in_force: int
+
+
 class Shown(NamedTuple):
     """What a session gets to see, and the ids of the rules in it."""
 
@@ -104,36 +111,54 @@ def due_of_session(session: Session) -> Due:
     return Due(session.started_at + SESSION_MS, DUE_SESSION, session.key)
 
 
-def _shown_first(store: Store, call: Call, place: str, settings: LessonSettings) -> Shown:
+def rules_in_force(store: Store, call: Call, place: str, settings: LessonSettings) -> Chosen:
+    """The rules of a project that a session gets which starts now; of none where they are not put before agents."""
     rules = store.rules(call.memory, place) if settings.injects else ()
-    return _shown(rules[: settings.max_injected_rules or None], len(rules), settings, is_resumed=False)
+    return Chosen(rules[: settings.max_injected_rules or None], len(rules))
 
 
-def _resumed(store: Store, call: Call, record: SessionRecord, place: str, settings: LessonSettings) -> dict[str, Any]:
-    """The same rules as before, but for those that are in force no more, as they are worded now."""
-    if record.session.is_child:
-        return {**_NOTHING, "resumed": True}
-    if record.session.project_key != place:
-        raise InvalidInputError("this session was started for another project", field="project")
+def rules_of_session(store: Store, call: Call, record: SessionRecord, settings: LessonSettings) -> Chosen:
+    """The rules that a session got when it started, but for those in force no more, as they are worded now."""
     known = set(record.rules)
-    there = store.rules(call.memory, place) if settings.injects and known else ()
+    there = store.rules(call.memory, record.session.project_key) if settings.injects and known else ()
     gone = known.difference(rule.card for rule in there) if there else ()
     if gone:
         known.update(card.id for card in cards_that_stand(store, call.memory, gone).values())
-    shown = [rule for rule in there if rule.card in known]
-    return _shown(shown, len(there), settings, is_resumed=True).reply
+    return Chosen([rule for rule in there if rule.card in known], len(there))
 
 
-def _shown(rules: Sequence[Rule], in_force: int, settings: LessonSettings, *, is_resumed: bool) -> Shown:
-    """What is shown of these rules, where the project has so many in force."""
-    chosen = list(islice(rules, _MOST_RULES))
+def require_project(session: Session, place: str) -> None:
+    """Refuse another project (its key) than that of the session.
+
+    Raises:
+        InvalidInputError: it is another.
+    """
+    if session.project_key != place:
+        raise InvalidInputError("this session was started for another project", field="project")
+
+
+def _shown_first(store: Store, call: Call, place: str, settings: LessonSettings) -> Shown:
+    return _shown(rules_in_force(store, call, place, settings), settings, is_resumed=False)
+
+
+def _resumed(store: Store, call: Call, record: SessionRecord, place: str, settings: LessonSettings) -> dict[str, Any]:
+    """The same rules as before."""
+    if record.session.is_child:
+        return {**_NOTHING, "resumed": True}
+    require_project(record.session, place)
+    return _shown(rules_of_session(store, call, record, settings), settings, is_resumed=True).reply
+
+
+def _shown(rules: Chosen, settings: LessonSettings, *, is_resumed: bool) -> Shown:
+    """What is shown of these rules."""
+    chosen = list(islice(rules.shown, _MOST_RULES))
     block = block_of(rule.statement for rule in chosen)
     cards = [rule.card for rule in chosen[: block.rules if block is not None else 0]]
     reply = {
         "section": SECTION if settings.shows_section else None,
         "block": block.text if block is not None else None,
         "rules": cards,
-        "left_out": in_force - len(cards),
+        "left_out": rules.in_force - len(cards),
         "resumed": is_resumed,
     }
     return Shown(reply, cards)
