@@ -36,6 +36,7 @@ WHOLE_TOOL = "*"
 TOOL_LEVEL_MIN_ERRORS = 10
 CURED_MIN_CALLS = 10
 MEDIUM_ERRORS = 50
+FAMILY = "loop.tool_failure"
 LESSON_RELATION = "fails_with"
 
 

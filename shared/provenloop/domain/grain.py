@@ -59,7 +59,8 @@ class Grain:
     generation. ``seq`` is the commit of the last head change and ``changed_at`` its time (None before the first),
     ``by`` the label of its principal. ``request`` names the request that made this generation, so that the same request
     sent again is known. ``place`` is where in its batch the last statement stood. Of a superseded grain
-    ``superseded_by`` is the first successor, ``forked_into`` further ones.
+    ``superseded_by`` is the first successor, ``forked_into`` further ones. ``lesson_of`` is the recommendation of a
+    tool failure whose apply made this generation.
     """
 
     address: str
@@ -84,6 +85,7 @@ class Grain:
     expires_at: int | None = None
     place: int = 0
     redacted: Mapping[str, int] = field(default_factory=dict)
+    lesson_of: str | None = None
 
     @property
     def is_current(self) -> bool:

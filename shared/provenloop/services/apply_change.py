@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from provenloop.analyzers.tool_failure import FAMILY
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import AuditEntry
 from provenloop.domain.commit import LogEntry
@@ -194,7 +195,7 @@ def carry_out(store: Store, call: Call, verb: str, prefix: str, plan: Callable[[
         if isinstance(wanted, Revert):
             return wanted.decision(store, call, seq)
         context = ChangeContext(addresses, seq, call.principal.label, call.now, wanted.grains, found,
-                                wanted.with_them.calls)  # fmt: skip
+                                wanted.with_them.calls, _lesson_of(wanted.approved))  # fmt: skip
         decision = _decision(store, call, wanted, build_change_set(wanted.approved.proposal, context), seq)
         erasures, room = wanted.with_them.writes, max(0, WRITES_AT_ONCE - len(decision.writes))
         left[seq] = wanted, addresses, erasures[room:]
@@ -209,6 +210,10 @@ def carry_out(store: Store, call: Call, verb: str, prefix: str, plan: Callable[[
     else:
         erase(store, call, _left_before(store, call, prefix))
     return reply
+
+
+def _lesson_of(rec: Recommendation) -> str | None:
+    return rec.id if rec.family == FAMILY else None
 
 
 def _finish(store: Store, call: Call, plan: Plan, addresses: Addresses, rest: Sequence[Write]) -> None:

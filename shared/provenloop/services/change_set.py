@@ -81,7 +81,8 @@ def _is_as_expected(grain: Grain | None, head_rev: int) -> bool:
 class ChangeContext:
     """What a change set is built from: the commit's number, author and time, and the grains as read.
 
-    ``calls`` are the tool calls among them that are to be forgotten, as they were counted.
+    ``calls`` are the tool calls among them that are to be forgotten, as they were counted. ``lesson_of`` is the
+    recommendation, where what it makes is a lesson.
     """
 
     addresses: Addresses
@@ -91,6 +92,7 @@ class ChangeContext:
     grains: Mapping[str, Grain]
     found: Mapping[str, Grain]
     calls: Mapping[str, Change] = field(default_factory=dict)
+    lesson_of: str | None = None
 
 
 def build_change_set(proposal: Proposal, context: ChangeContext) -> ChangeSet:
@@ -217,6 +219,7 @@ def _add(result: ChangeSet, fact: NewFact, context: ChangeContext) -> str:
         last_stated_at=context.now,
         seq=context.seq,
         by=context.by,
+        lesson_of=context.lesson_of,
     )
     if found is None:
         result.writes.append(Put(grain))

@@ -74,5 +74,11 @@ class LessonReader(Protocol):
         Of all projects (None) from an index that may be late.
         """
 
+    def applied_lessons(self, memory: MemoryId, at_once: int) -> Iterator[str]:
+        """Addresses of current facts that are applied lessons, those applied last first; read so many at once.
+
+        From an index that may be late.
+        """
+
     def lesson_totals(self, memory: MemoryId) -> LessonTotals:
         """How much there is in the stream."""

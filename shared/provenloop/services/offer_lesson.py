@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from provenloop.analyzers.tool_failure import FAMILY
 from provenloop.domain.errors import IllegalTransitionError, InvalidInputError
 from provenloop.domain.proposal import TextRef
 from provenloop.domain.recommendation import Recommendation
@@ -20,7 +21,6 @@ from provenloop.services.ports import Store
 from provenloop.services.report_lesson import Offer, take_in
 from provenloop.services.texts import Texts, refs_within, render
 
-FAMILY = "loop.tool_failure"
 CATEGORY = "tool-failure"
 SOURCE = "tool_failure"
 #: Addresses that the line names; the recommendation has them all.

@@ -54,6 +54,7 @@ def restated_as(found: Grain, grain: Grain) -> Grain:
         occurred_at=held_at(grain, found),
         valid_from=grain.valid_from if grain.valid_from is not None else found.valid_from,
         valid_to=grain.valid_to if grain.valid_to is not None else found.valid_to,
+        lesson_of=found.lesson_of,
     )
 
 

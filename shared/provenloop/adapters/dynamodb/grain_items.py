@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from provenloop.adapters.dynamodb import keys
 from provenloop.adapters.dynamodb.codec import decode, encode
 from provenloop.adapters.dynamodb.rows import Row, number_of
 from provenloop.domain.canonical import canonical_json
@@ -50,11 +51,20 @@ def seconds(at: int | None) -> int | None:
     return None if at is None else -(-at // 1000)
 
 
-def beside_grain(_memory: MemoryId, grain: Grain) -> Mapping[str, Any]:
+def beside_grain(memory: MemoryId, grain: Grain) -> Mapping[str, Any]:
     """The attributes that stand beside a grain's document."""
     return {
+        **_among_lessons(memory, grain),
         "stated": grain.stated,
         "last_stated_at": grain.last_stated_at,
         "place": grain.place,
         "ttl": seconds(grain.expires_at),
     }
+
+
+def _among_lessons(memory: MemoryId, grain: Grain) -> Mapping[str, Any]:
+    """Where an applied lesson is found, for as long as it is current."""
+    if grain.lesson_of is None or not grain.is_current:
+        return {}
+    place = keys.applied_order(grain.recorded_at, grain.address)
+    return {"time_pk": keys.applied_partition(memory), "time_sk": place}

@@ -60,6 +60,7 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | the rules of a project, newest first | query, backwards | M#LESSON | begins_with ``RULES#<project key>#`` |
 | the lessons of a project, newest first | query, backwards | M#LESSON | begins_with ``LINE#<project key>#`` |
 | all lessons of a memory, newest first | query of index ``bytime``, backwards | M#LINES | ``<seq>`` |
+| applied lessons, newest first | query of index ``bytime``, backwards | M#APPLIED | ``<instant>#<address>`` |
 | one session, its rules, what it followed and broke | query | M#LESSON | begins_with ``SES#<session>`` |
 | in which sessions was a card followed? | query | M#LESSON | begins_with ``CPS#<card>#`` |
 | cards by status and project | query of index ``queue`` | M#C#<status> | ``<project key>#<created>#<id>`` |
@@ -577,6 +578,16 @@ def session_breach(session_key: str, card_id: str, seq: int) -> str:
 def stream_partition(memory: MemoryId) -> str:
     """Hash of index ``bytime`` for all lines of a memory."""
     return f"{memory_prefix(memory)}#LINES"
+
+
+def applied_partition(memory: MemoryId) -> str:
+    """Hash of index ``bytime`` for the facts of a memory that are applied lessons."""
+    return f"{memory_prefix(memory)}#APPLIED"
+
+
+def applied_order(at: int, address: str) -> str:
+    """Range of index ``bytime`` for an applied lesson: by age."""
+    return f"{instant(at)}#{address}"
 
 
 def card_partition(memory: MemoryId, status: str) -> str:

@@ -101,6 +101,11 @@ class LessonRows:
         rows = table.query(partition(memory, "LESSON"), chosen, forward=False, limit=limit)
         return tuple(entities(rows, LessonPlace))
 
+    def applied_lessons(self, memory: MemoryId, at_once: int) -> Iterator[str]:
+        """See ``LessonReader``."""
+        applied = keys.applied_partition(memory)
+        return (row.sk for row in _rows(Row.bytime.query(applied, scan_index_forward=False, page_size=at_once)))
+
     def lesson_totals(self, memory: MemoryId) -> LessonTotals:
         """See ``LessonReader``."""
         row = table.get(Key(partition(memory, "HEAD"), keys.LOG_HEAD))
@@ -113,14 +118,18 @@ class LessonRows:
 
 def _places(memory: MemoryId, status: str, after: str, last: str, limit: int) -> Iterator[str]:
     chosen = Row.queue_sk.between(after, last)
-    found = iter(Row.queue.query(keys.card_partition(memory, status), chosen, limit=limit))
-    while (row := translating(lambda: next(found, None))) is not None:
+    for row in _rows(Row.queue.query(keys.card_partition(memory, status), chosen, limit=limit)):
         yield row.queue_sk
 
 
 def _stream(memory: MemoryId, before: int | None, limit: int) -> Iterator[LessonPlace]:
     chosen = None if before is None else Row.time_sk < keys.number(before)
-    found = iter(Row.bytime.query(keys.stream_partition(memory), chosen, scan_index_forward=False, limit=limit))
-    while (row := translating(lambda: next(found, None))) is not None:
+    stream = keys.stream_partition(memory)
+    for row in _rows(Row.bytime.query(stream, chosen, scan_index_forward=False, limit=limit)):
         seq, address = keys.place_in_stream(row.sk)
         yield LessonPlace(row.sk.split("#")[1], seq, address)
+
+
+def _rows(found: Iterator[Row]) -> Iterator[Row]:
+    while (row := translating(lambda: next(found, None))) is not None:
+        yield row

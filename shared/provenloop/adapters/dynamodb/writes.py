@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
@@ -121,6 +122,9 @@ def _add_grain_change(transaction: table.Transaction, memory: MemoryId, write: R
     row = row_of(memory, grain)
     actions: list[Action] = [Row.doc.set(row.doc), Row.rev.set(row.rev), Row.version.set(row.version)]
     actions.append(Row.ttl.set(row.ttl) if number_of(row.ttl) is not None else Row.ttl.remove())
+    # What is no applied lesson any more is no longer found among them.
+    places: tuple[tuple[Any, str | None], ...] = ((Row.time_pk, row.time_pk), (Row.time_sk, row.time_sk))
+    actions += [name.set(place) if place is not None else name.remove() for name, place in places]
     if write.restated:
         actions.append(Row.stated.add(write.restated))
     elif write.counters:
