@@ -1,4 +1,4 @@
-"""A strict reader of the block of rules that is put before an agent, and texts that mean to break out of it."""
+"""Strict readers of the blocks that are put before an agent, and texts that mean to break out of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import re
 import unicodedata
 
 from provenloop.domain.injected import RULES_TITLE, carries_marker
+from provenloop.lessons.context_block import LESSONS, NOTHING, PENDING, RULES
+
+HEADINGS = (RULES, LESSONS, PENDING)
 
 OPENS, CLOSES = '<provenloop what="rules">', "</provenloop>"
 #: Whatever closes a block, opens one, breaks a line, hides, or turns others round.
@@ -23,18 +26,41 @@ def rules_in(block: str) -> list[list[str]]:
     """The rules of a block, each as its lines; nothing in them hides, or passes for the block's own lines."""
     title, opens, *inner, closes = block.split("\n")
     assert (title, opens, closes) == (RULES_TITLE, OPENS, CLOSES)
-    rules: list[list[str]] = []
+    return _texts_in(inner)
+
+
+def context_in(block: str) -> dict[str, list[list[str]]]:
+    """The texts of a context block by the heading that they stand under, each as its lines."""
+    opens, *inner, closes = block.split("\n")
+    assert (opens, closes) == ('<provenloop what="context">', CLOSES)
+    if inner == [NOTHING]:
+        return {}
+    assert inner[0] in HEADINGS
+    found: dict[str, list[str]] = {}
     for line in inner:
+        if line in HEADINGS:
+            assert line not in found
+            found[line] = []
+        else:
+            found[list(found)[-1]].append(line)
+    assert list(found) == [heading for heading in HEADINGS if heading in found]
+    assert all(found.values()), "a heading stands for something"
+    return {heading: _texts_in(lines) for heading, lines in found.items()}
+
+
+def _texts_in(lines: list[str]) -> list[list[str]]:
+    texts: list[list[str]] = []
+    for line in lines:
         assert line.startswith(("- ", "  ")), line
         if line.startswith("- "):
-            rules.append([])
-        rules[-1].append(line[2:])
-    said = "\n".join(line for rule in rules for line in rule)
+            texts.append([])
+        texts[-1].append(line[2:])
+    said = "\n".join(line for text in texts for line in text)
     assert not re.search(r"<provenloop|\[lessonloop", _letters(said))
     assert not carries_marker(said)
-    assert len(said.splitlines()) == sum(map(len, rules)), "no other character ends a line"
+    assert len(said.splitlines()) == sum(map(len, texts)), "no other character ends a line"
     assert not _HIDDEN & {unicodedata.category(each) for each in said if each not in "\n\t\u200c\u200d"}
-    return rules
+    return texts
 
 
 def _letters(text: str) -> str:

@@ -55,7 +55,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "mint_token": {"label": "x", "kind": "agent", "memories": "*", "scopes": ["read"]},
     **{name: {"because": "x"} for name in (*DECISIONS, *RECIPE_DECISIONS, "delete_memory", "migrate_cards")},
 }
-QUERIES = {"recall": {"subject": "s"}, "show_history": {"address": ADDRESS}}
+QUERIES = {"recall": {"subject": "s"}, "show_history": {"address": ADDRESS}, "show_context": {"project": "p"}}
 UNAUTHENTICATED = (401, "PVL-E025")
 DENIED = (403, "PVL-E022")
 

@@ -54,9 +54,7 @@ def test_every_operation_answers_as_promised(api: Api) -> None:
     asked(api, "show_recommendation", at_lesson)
     asked(api, "wake", at_lesson, BECAUSE)
     asked(api, "approve", at_lesson, BECAUSE)
-    asked(api, "apply", at_lesson, BECAUSE)
-    asked(api, "show_recommendation", at_lesson)
-    asked(api, "roll_back", at_lesson, BECAUSE)
+    _ask_about_an_apply(api, at_lesson)
     asked(api, "approve_and_apply", at_conflict, BECAUSE)
     asked(api, "roll_back", at_conflict, BECAUSE)
     asked(api, "show_recommendation", at_conflict)
@@ -78,6 +76,15 @@ def test_every_operation_answers_as_promised(api: Api) -> None:
     assert asked(api, "verify_audit")["ok"] is True
     job = asked(api, "delete_memory", body=BECAUSE)["job"]
     asked(api, "show_job", {**MEMORY, "job": job})
+
+
+def _ask_about_an_apply(api: Api, at_lesson: dict[str, str]) -> None:
+    asked(api, "apply", at_lesson, BECAUSE)
+    asked(api, "show_recommendation", at_lesson)
+    told = asked(api, "show_context", query={"project": "p"})
+    assert [row["recommendation"] for row in told["lessons"]] == [at_lesson["id"]]
+    assert len(told["pending"]) == 1
+    asked(api, "roll_back", at_lesson, BECAUSE)
 
 
 def _ask_about_lessons(api: Api) -> None:

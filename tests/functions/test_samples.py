@@ -59,6 +59,7 @@ FIRST_DAY = [
     ("lessons.list_cards", 200),
     ("lessons.lesson_stats", 200),
     ("lessons.start_session", 200),
+    ("lessons.context", 200),
     ("lessons.pass", 200),
     ("lessons.digest", 503),
     ("lessons.end_session", 200),

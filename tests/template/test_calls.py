@@ -329,6 +329,7 @@ def _learn(admin: httpx.Client) -> None:
     for session in ("s-1", "s-2"):
         assert _ok(admin.post(f"{memory}/sessions/{session}/start", json={"project": "shop"}))["rules"]
         assert _ok(admin.post(f"{memory}/lessons/pass", json={**key, "session": session}))["pass_of"]
+    assert len(_ok(admin.get(f"{memory}/context?session=s-1"))["rules"]) == 1
     assert _ok(admin.post(f"{memory}/sessions/s-1/end"))["suppressed"] == 1
     for _ in range(8):
         _ok(admin.post(f"{memory}/lessons", json={**line, "session": "s-2"}))
@@ -382,6 +383,7 @@ def _measure(admin: httpx.Client, stack: LocalStack) -> None:
     [revert] = _ok(admin.get(f"{queue}?analyzer=loop.outcome_review"))["recommendations"]
     _ok(admin.post(f"{queue}/{revert['id']}/approve-and-apply", json={"because": "agreed"}))
     [applied] = _ok(admin.get(f"{queue}?status=applied&analyzer=loop.tool_failure"))["recommendations"]
+    assert len(_ok(admin.get(f"{memory}/context?project=shop"))["lessons"]) == 1
     offered = {"because": "agreed", "project": "shop", "statement": "look first"}
     _ok(admin.post(f"{queue}/{applied['id']}/offer-card", json=offered))
     stack.set_clock(stack.now_ms() + 31 * DAY_MS)

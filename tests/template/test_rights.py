@@ -27,6 +27,7 @@ INDEXES = {
     "bytime of tenants": keys.TENANTS,
     "queue of cards": keys.card_partition(MEMORY, "armed"),
     "bytime of lessons": keys.stream_partition(MEMORY),
+    "bytime of applied lessons": keys.applied_partition(MEMORY),
 }
 
 ACTIONS = READS | CHANGES | {
@@ -159,7 +160,7 @@ EXPECTED_INDEXES = {
     "analyze": frozenset[str](),
     "apply": frozenset[str](),
     "loop_api": frozenset({"queue"}),
-    "lessons": frozenset({"queue of cards", "bytime of lessons"}),
+    "lessons": frozenset({"queue", "queue of cards", "bytime of lessons", "bytime of applied lessons"}),
     "jobs": frozenset[str](),
     "recipes": frozenset[str](),
     "distil": frozenset[str](),

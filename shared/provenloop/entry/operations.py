@@ -19,6 +19,7 @@ from provenloop.entry.models.forget import EraseRequest, ForgetRequest
 from provenloop.entry.models.lessons import (
     CardActionRequest,
     CardsQuery,
+    ContextQuery,
     DigestRequest,
     LessonsQuery,
     MigrateRequest,
@@ -311,6 +312,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "end_session", "lessons", "POST", f"{SESSION}/end", ("write",),
         "End a session: what was followed and what was not broken counts, once.", "EndReply",
+    ),
+    Operation(
+        "show_context", "lessons", "GET", f"{MEMORY}/context", ("read",),
+        "Show what an agent is told when it begins: rules, applied lessons and what waits, as a block within a budget.",
+        "ContextReply", query=ContextQuery,
     ),
     Operation(
         "list_cards", "lessons", "GET", CARDS, ("read",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from provenloop.entry.models.lessons import (
     CardActionRequest,
     CardsQuery,
+    ContextQuery,
     DigestRequest,
     LessonsQuery,
     MigrateRequest,
@@ -26,6 +27,7 @@ from provenloop.services import offer_lesson as offering
 from provenloop.services import pass_lesson as passing
 from provenloop.services import replay_card as replaying
 from provenloop.services import report_lesson as reporting
+from provenloop.services import session_context as telling
 from provenloop.services import settle_session as settling
 from provenloop.services import start_session as starting
 
@@ -124,6 +126,12 @@ def start_session(request: Request) -> Reply:
     )
     count("SessionsStarted", int(not answer["resumed"]))
     return json_reply(answer)
+
+
+def show_context(request: Request) -> Reply:
+    """What an agent is told when it begins."""
+    asked = telling.Asked(**dict(request.query_as(ContextQuery)))
+    return json_reply(telling.show_context(request.wiring.store, request.call, asked))
 
 
 def end_session(request: Request) -> Reply:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from provenloop.domain.recommendation import Severity
 from provenloop.entry.models.fields import Time, WireModel
 from provenloop.lessons.actions import Action
 from provenloop.lessons.card import CardStatus
@@ -242,3 +243,34 @@ class ReplayReply(WireModel):
     passes: Annotated[list[ReplayedPass], Field(description="Of the last 90 days; on the first page only.")]
     more_passes: bool
     cursor: str | None
+
+
+class ContextLesson(WireModel):
+    """A lesson in the block."""
+
+    address: Annotated[str, Field(description="Of its fact.")]
+    namespace: str
+    recommendation: Annotated[str, Field(description="Whose apply made it.")]
+
+
+class ContextPending(WireModel):
+    """What waits for review, by figures alone."""
+
+    id: str
+    analyzer: str
+    severity: Severity
+    count: Annotated[int, Field(description="What grows with the evidence: errors, values and the like.")]
+
+
+class ContextReply(WireModel):
+    """What an agent is told when it begins, as one fenced block; it is never empty, but may have nothing to tell."""
+
+    block: str
+    tokens: Annotated[int, Field(description="Of the block: its bytes in UTF-8 by 3, rounded up; never over budget.")]
+    budget: int
+    rules: Annotated[list[str], Field(description="Cards of the rules in the block, the one armed last first.")]
+    rules_left_out: Annotated[int, Field(description="Rules of the project in force that are not in it.")]
+    lessons: Annotated[list[ContextLesson], Field(description="Lessons in the block, those applied last first.")]
+    more_lessons: Annotated[bool, Field(description="Whether there are others.")]
+    pending: Annotated[list[ContextPending], Field(description="In the block, at most 3, in queue order.")]
+    more_pending: Annotated[bool, Field(description="Whether more waits for review.")]

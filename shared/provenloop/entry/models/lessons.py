@@ -18,6 +18,7 @@ from provenloop.entry.models.fields import (
 )
 from provenloop.entry.models.paths import MAX_PAGE, whole_number
 from provenloop.lessons import line as domain
+from provenloop.lessons.context_block import DEFAULT_BUDGET, DEFAULT_LESSONS, MAX_BUDGET, MAX_LESSONS, MIN_BUDGET
 from provenloop.lessons.line import MAX_DETAIL_BYTES, MAX_STATEMENT_CHARS
 
 _Text = Annotated[str, AfterValidator(no_control)]
@@ -113,6 +114,21 @@ class ReplayQuery(WireModel):
 
     limit: _Limit = MAX_PAGE
     cursor: _Cursor = None
+
+
+class ContextQuery(WireModel):
+    """Whose context, and how much of it: a project, or a session of it that was started."""
+
+    project: Line | None = None
+    session: Annotated[ForeignId | None, Field(description="Its rules are told as they were put before it.")] = None
+    k: Annotated[
+        int, BeforeValidator(whole_number), Field(ge=0, le=MAX_LESSONS, description="At most so many lessons.")
+    ] = DEFAULT_LESSONS
+    budget: Annotated[
+        int,
+        BeforeValidator(whole_number),
+        Field(ge=MIN_BUDGET, le=MAX_BUDGET, description="Tokens of the block; one is taken for 3 bytes of UTF-8."),
+    ] = DEFAULT_BUDGET
 
 
 class LessonsQuery(WireModel):
