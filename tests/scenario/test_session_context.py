@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from provenloop.domain.errors import InvalidInputError, NotFoundError, ScopeDeni
 from provenloop.domain.events import FactEvent, SupersedeEvent
 from provenloop.domain.injected import carries_marker
 from provenloop.domain.names import MemoryId
+from provenloop.domain.proposal import NewFact, Operation, Proposal, digest_of
 from provenloop.lessons.context_block import LESSONS, NOTHING, PENDING, RULES, tokens_of
 from provenloop.services.forget import forget
 from provenloop.services.forget_plan import Wanted
@@ -203,6 +205,18 @@ def test_a_fact_that_somebody_stated_in_the_words_of_a_lesson_is_none(desk: Desk
     assert told(desk)["lessons"] == []
 
 
+def test_a_fact_that_another_analyzer_proposed_is_no_lesson(desk: Desk) -> None:
+    desk.record(make_fact("Berlin"), make_fact("Tokyo"))
+    desk.run()
+    rec, loser = desk.recommendation(desk.finding("contradiction_sweep")), desk.facts()["Berlin"]
+    fact = NewFact("shared", "sam", "lives_in", "Rome", 0.9)
+    step = Operation("SUPERSEDE", target=loser.address, fact=fact, expects={loser.address: loser.head_rev})
+    proposal = Proposal(operations=(step,))
+    desk.plant(replace(rec, proposal=proposal, proposal_digest=digest_of(proposal)))
+    assert desk.approve_and_apply(rec.id)["created"] == [desk.facts()["Rome"].address]
+    assert told(desk)["lessons"] == []
+
+
 def test_a_lesson_that_was_rolled_back_is_not_told(desk: Desk) -> None:
     rec, _ = learnt(desk, "pay")
     kept, _ = learnt(desk, "ship")
@@ -252,6 +266,19 @@ def test_lessons_that_ended_take_no_place_of_those_that_hold(desk: Desk) -> None
         context = told(desk, k=k)
         assert [row["address"] for row in context["lessons"]] == [holds]
         assert context["more_lessons"] is False
+
+
+def test_where_the_index_is_late_what_ended_since_is_not_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    rec, undone = learnt(desk, "ship")
+    _, said_again = learnt(desk, "pay")
+    desk.roll_back(rec)
+    desk.record(SupersedeEvent(said_again, lesson_fact("mended")))
+    desk.record(lesson_fact())
+    assert desk.grains()[said_again].is_current
+    _, holds = learnt(desk, "pack")
+    late = (undone, said_again, holds)
+    monkeypatch.setattr(desk.store, "applied_lessons", lambda _memory, _at_once: iter(late))
+    assert [row["address"] for row in told(desk)["lessons"]] == [holds]
 
 
 def test_a_lesson_that_an_undo_makes_current_again_is_told_again(desk: Desk) -> None:
@@ -335,6 +362,10 @@ def test_what_it_costs_follows_what_is_told_and_not_what_there_is(guards: Guards
     for project in ("harbour", "depot"):
         guards.armed("Mind ports.", category="ports", project=project)
     guards.reports(3, category="candidates")
+    for n in range(3):
+        _, address = learnt(desk, f"old {n}")
+        desk.record(SupersedeEvent(address, make_fact("mended", subject=f"old {n}", relation="fails_with")))
+    desk.roll_back(learnt(desk, "new")[0])
     desk.run()
     assert cost() == (calls, reads)
 
