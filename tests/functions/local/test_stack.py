@@ -138,6 +138,11 @@ def test_programs_may_change_between_requests_and_ids_go_on() -> None:
         assert wiring().entropy(8) == drawn
 
 
+def test_the_command_of_an_analyzer_is_one_line() -> None:
+    with pytest.raises(ValueError, match="one line"):
+        LocalStack(SMALL, analyzer_commands=["a\nb"])
+
+
 def test_what_the_stack_lacks_is_listed(small: LocalStack) -> None:
     assert small.unsupported == ("Warehouse (AWS::Kinesis::Stream)", "EchoFunction.Uploads (S3)")
 

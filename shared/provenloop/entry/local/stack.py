@@ -56,6 +56,7 @@ class LocalStack:
 
     Raises:
         TemplateError: the template is missing, or says what cannot be carried out.
+        ValueError: the command of an analyzer is not one line.
     """
 
     def __init__(  # noqa: PLR0913  (a stack is begun in that many ways)
@@ -78,7 +79,8 @@ class LocalStack:
         #: Where the functions look for the host policy; what is written there counts from then on.
         self.policy_file = policy_file or (Path(settings.policy_file) if settings.policy_file else None)
         self._llm_command = settings.llm_command if llm_command is None else llm_command
-        self._analyzer_commands = settings.analyzer_commands if analyzer_commands is None else analyzer_commands
+        given = settings.analyzer_commands if analyzer_commands is None else analyzer_commands
+        self._analyzer_commands = _one_line_each(given)
         self._seed = seed
         self._entropy: Entropy = secrets.token_bytes
         self._clock = LocalClock(clock.now_ms() if now_ms is None and settings.values.get(NOW) else now_ms)
@@ -186,8 +188,11 @@ class LocalStack:
         """Let other programs stand in for models, and be the external analyzers; by default there are none.
 
         The functions begin anew with their next invocation, as they do in AWS when their settings change.
+
+        Raises:
+            ValueError: the command of an analyzer is not one line.
         """
-        self._llm_command, self._analyzer_commands = llm, tuple(analyzers)
+        self._llm_command, self._analyzer_commands = llm, _one_line_each(analyzers)
         wiring.use_wiring(None, entropy=self._entropy)
 
     def tick(self) -> TickReport:
@@ -229,3 +234,10 @@ class LocalStack:
         self._ticker.restart()
         self._ids.restart()
         self.gateway.restart_ids()
+
+
+def _one_line_each(commands: Sequence[str]) -> tuple[str, ...]:
+    """The commands, of which the environment of the functions holds one a line."""
+    if any(len(command.splitlines()) > 1 for command in commands):
+        raise ValueError("the command of an analyzer is one line")
+    return tuple(commands)
