@@ -1,8 +1,7 @@
 """The acceptance checklist of the loop, line by line, over HTTP and the functions of the template.
 
-A line that other tests prove as a whole is held by ``PROVEN_ELSEWHERE``, which names them. Two lines are left out: what
-a trigger may approve of findings by models and commands (there are none yet), and that the library, the command line
-and MCP give the same ids and errors as HTTP (nor are there those).
+A line that other tests prove as a whole is held by ``PROVEN_ELSEWHERE``, which names them. One line is left out: that
+the library, the command line and MCP give the same ids and errors as HTTP (there are none yet).
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from provenloop.analyzers import ANALYZERS
 from provenloop.domain.lifecycle import OPEN, STATUSES, STEPS, steps_from
 from provenloop.entry.local.stack import LocalStack
 from tests.functions.api import Api
+from tests.functions.programs import analyzer_that_finds, model_that_finds
 from tests.functions.requests import ADMIN, ROOT
 from tests.scenario.golden_memory import DAY_MS, GOLDEN_NOW, MEMORY, fact, run, tell_golden
 from tests.scenario.reported.test_coverage import TESTS, names_in
@@ -25,6 +25,7 @@ BECAUSE = {"because": "looked at"}
 Row = Mapping[str, Any]
 
 NO_TOKEN_WITHOUT_ENTRY = "test_no_fault_at_any_call_leaves_a_token_without_its_entry_or_an_entry_without_its_token"
+ENDED_BY_ANOTHER = "test_a_review_by_the_workflow_is_ended_by_the_decision_of_another_and_not_by_the_triggers"
 #: Lines of the checklist, or parts of one, and the tests that prove them.
 PROVEN_ELSEWHERE = {
     "thresholds of failing tools with hundreds of calls": [
@@ -42,6 +43,10 @@ PROVEN_ELSEWHERE = {
         "scenario/test_decisions.py::test_every_refused_decision_writes_nothing_and_leaves_the_item_decidable",
         "functions/test_access.py::test_all_other_scopes_together_do_not_stand_in_for_one",
         "functions/test_bad_requests.py::test_every_decision_needs_a_reason",
+    ],
+    "a trigger accepts nothing of models and commands on any surface": [
+        "functions/test_self_approval.py::test_the_trigger_accepts_it_in_no_way_nor_does_a_token_that_it_minted",
+        f"functions/test_self_approval.py::{ENDED_BY_ANOTHER}",
     ],
     "whatever is granted, no field is lost": [
         "scenario/test_auto_apply.py::test_whatever_was_said_no_field_is_ever_lost_by_itself",
@@ -66,6 +71,7 @@ def api(served: LocalStack) -> Api:
     """The whole system, empty, under a policy that grants nothing."""
     served.reset()
     grant(served, {})
+    served.use_commands()
     served.set_clock(GOLDEN_NOW)
     return Api(served)
 
@@ -260,6 +266,25 @@ def test_a_fact_is_cold_after_thirty_days_without_a_recall(api: Api) -> None:
     [cold] = queue(api)
     evidence = api.done("show_recommendation", path(cold["id"]))["evidence"]
     assert (family(cold), [each["body"]["subject"] for each in evidence]) == ("cold_grains", ["kai"])
+
+
+# who let the pass run
+
+
+def test_a_trigger_accepts_what_the_analyzers_found_and_nothing_that_models_and_commands_found(api: Api) -> None:
+    finding = {"target": "entity:agent/sam", "summary": "sam is in two towns"}
+    api.stack.use_commands(llm=model_that_finds(**finding), analyzers=[analyzer_that_finds("towns", **finding)])
+    trigger, other = (api.mint(name, "read", "write", "review", "apply") for name in ("runner", "reviewer"))
+    opened(api, fact("sam", "lives_in", "Berlin"), fact("sam", "lives_in", "Tokyo"))
+    api.done("run_pass", MEMORY, {}, token=trigger)
+    api.stack.tick()
+    ids = {row["analyzer"]: row["id"] for row in queue(api)}
+    assert sorted(ids) == ["ext.towns/1", "loop.contradiction_sweep/1", "loop.llm/1"]
+    for analyzer in ("ext.towns/1", "loop.llm/1"):
+        refused = api.call("acknowledge", path(ids[analyzer]), BECAUSE, token=trigger)
+        assert api.refused(refused) == (403, "PVL-E021")
+        api.done("acknowledge", path(ids[analyzer]), BECAUSE, token=other)
+    api.done("approve_and_apply", path(ids["loop.contradiction_sweep/1"]), BECAUSE, token=trigger)
 
 
 # refusals and their quiet time
