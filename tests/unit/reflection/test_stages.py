@@ -33,6 +33,16 @@ def test_every_stage_is_a_component_of_the_ledger(stage: Stage) -> None:
     assert loop_stage(stage.op) in COMPONENTS
 
 
+def test_grounding_asks_for_premises_alone_and_verifying_for_soundness_alone() -> None:
+    said = {stage.op: " ".join(stage.instructions.split()) for stage in STAGES}
+    assert "A claim is supported when each premise that it builds on is in its evidence" in said["ground"]
+    assert "What it concludes from them may go beyond the evidence" in said["ground"]
+    assert "judge whether the summary soundly follows from it" in said["verify"]
+    assert "Whether a finding is new or welcome is not yours to judge." in said["verify"]
+    assert "two statements that truly cannot both hold" in said["verify"]
+    assert "Drop it by default" in said["verify"]
+
+
 def test_who_judges_is_not_told_how_sure_the_author_was_or_what_it_advised() -> None:
     discover, ground, verify, _ = STAGES
     assert "confidence" in discover.schema["properties"]["recommendations"]["items"]["properties"]
