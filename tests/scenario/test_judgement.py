@@ -12,6 +12,7 @@ from provenloop.lessons.card import Card, Rule
 from provenloop.services import judge_cards
 from provenloop.services.cards_read import show_card
 from provenloop.services.judge_cards import TICK_MS
+from provenloop.services.lease import LEASE_MS
 from tests.builders import DAY_MS, Desk
 from tests.faults import Crash, FaultLayer, crash_after, crash_before
 from tests.lessons import Guards
@@ -192,7 +193,7 @@ def test_a_pass_that_dies_while_it_demotes_demotes_once(guards: Guards, make: An
         layer.arm(make(operation="TransactWriteItems", nth=2))
         with pytest.raises(Crash):
             guards.desk.run(at=due.due_at)
-    guards.desk.run(at=due.due_at + 200_000)
+    guards.desk.run(at=due.due_at + LEASE_MS + 1)
     assert guards.chain(rule.id).count(("armed", "demoted")) == 1
     assert guards.card(rule.id).status == "demoted"
     guards.desk.verify()

@@ -14,12 +14,15 @@ from provenloop.domain.memory_config import AnalyzerConfig, MemoryConfig
 from provenloop.domain.names import MemoryId
 from provenloop.domain.policy import Policy
 from provenloop.domain.registered import RegisteredAnalyzer
-from provenloop.services import batch_review, findings_read, forget, review, snooze
+from provenloop.domain.remark import remark_name
+from provenloop.services import batch_review, findings_read, forget, look_outside, news, review, snooze
 from provenloop.services.external_port import ExternalFailure
 from provenloop.services.forget_plan import Wanted
+from provenloop.services.lease import LEASE_MS
 from provenloop.services.model_port import ModelRequest
 from provenloop.services.outside_port import Outside
 from tests.builders import DAY_MS, MEMORY, Desk, grain_of, make_calls, make_fact, make_observation, make_principal
+from tests.faults import Crash
 from tests.scripted_model import ScriptedModel, items
 
 SUMMARY = "two notes about sam disagree"
@@ -427,3 +430,133 @@ def test_evidence_that_is_gone_by_the_time_it_is_stored_counts_no_more(desk: Des
     finder.more = {"evidence": [grain.address, "0" * 64]}
     desk.run()
     assert desk.recommendation(desk.only()["id"]).evidence == (grain.address,)
+
+
+def test_an_open_finding_keeps_its_words_however_much_was_said_since(noted: Desk) -> None:
+    rec = noted.recommendation(noted.only()["id"])
+    old = noted.store.remarks(MEMORY, [rec.target.parts[0].grain])  # type: ignore[union-attr]
+    [remark] = old.values()
+    later = (
+        replace(remark, name=remark_name("loop.llm", noted.now + n, f"{n:032x}"), group=f"g{n}") for n in range(1, 260)
+    )
+    noted.plant(*later)
+    noted.record(make_fact("naps", relation="note"))
+    noted.run()
+    assert noted.only()["summary"] == SUMMARY
+    assert noted.recommendation(rec.id).target == rec.target
+
+
+def test_another_analyzers_words_push_none_out_of_sight(noted: Desk) -> None:
+    rec = noted.recommendation(noted.only()["id"])
+    [remark] = noted.store.newest_remarks(MEMORY, "loop.llm", 10)
+    others = (
+        replace(remark, name=remark_name("ext.a", noted.now + n, f"{n:032x}"), family="ext.a") for n in range(260)
+    )
+    noted.plant(*others)
+    assert [said.recommendation for said in noted.store.newest_remarks(MEMORY, "loop.llm", 10)] == [rec.id]
+
+
+@pytest.mark.parametrize("value", ["early riser", "a secret of kim"])
+def test_what_is_forgotten_while_a_model_is_asked_leaves_nothing_of_what_it_said(
+    desk: Desk, model: ScriptedModel, value: str
+) -> None:
+    def forgetting(request: ModelRequest) -> list[dict[str, Any]]:
+        [fact] = [grain for grain in desk.grains().values() if grain.body.get("object") == value]
+        forget.forget(desk.store, desk.call(), Wanted(address=fact.address), "asked for")
+        return about_sam(request, summary=f"sam and {value}")
+
+    desk.outside = model.outside()
+    model.drafts = forgetting
+    record_notes(desk)
+    desk.record(make_fact("a secret of kim", subject="kim"))
+    outcome = desk.run()
+    assert {"id": "loop.llm/1", "reason": "forgotten meanwhile"} in outcome["analyzers_skipped"]
+    assert desk.queue() == []
+    assert value not in repr(desk.snapshot())
+
+
+def test_whoever_asked_for_a_pass_that_died_cannot_accept_what_a_later_one_finds(
+    desk: Desk, model: ScriptedModel
+) -> None:
+    def dying(_request: ModelRequest) -> list[dict[str, Any]]:
+        raise Crash
+
+    desk.outside = model.outside()
+    model.drafts = dying
+    record_notes(desk)
+    with pytest.raises(Crash):
+        desk.run(by=TRIGGER)
+    model.drafts = about_sam
+    desk.now += LEASE_MS
+    desk.record(make_fact("naps", relation="note"))
+    desk.run(by=OTHER)
+    with pytest.raises(SelfApprovalError):
+        review.approve(desk.store, desk.call(by=TRIGGER), desk.only()["id"], "it is right")
+
+
+def test_who_lets_a_snoozed_finding_be_found_again_cannot_accept_it(noted: Desk) -> None:
+    rec_id = noted.only()["id"]
+    snooze.snooze(noted.store, noted.call(), rec_id, "later", until=noted.now + DAY_MS)
+    noted.record(make_fact("naps", relation="note"))
+    noted.run(by=OTHER)
+    with pytest.raises(SelfApprovalError):
+        review.approve(noted.store, noted.call(by=OTHER), rec_id, "it is right")
+
+
+def test_a_model_that_keeps_failing_is_asked_ever_more_seldom_and_then_left(desk: Desk, model: ScriptedModel) -> None:
+    desk.outside = model.outside()
+    model.failing["verify"] = "server"
+    record_notes(desk)
+    for _ in range(5):
+        desk.run()
+    assert [request.op for request in model.seen].count("discover") == 1
+    for _ in range(200):
+        desk.now += 3_600_000
+        desk.run()
+    assert [request.op for request in model.seen].count("discover") == 6
+
+
+def test_more_grains_than_fit_are_shown_in_several_passes_and_a_cut_sweep_resolves_nothing(
+    desk: Desk, finder: Finder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(news, "MAX_GRAINS", 3)
+    for number in range(6):
+        desk.record(make_fact(f"secret {number}", subject=f"s{number}"))
+    for _ in range(3):
+        desk.run()
+    assert sorted(len(message["grains"]) for message in finder.asked) == [3, 3]
+    assert len(desk.queue()) == 6
+    desk.run(full_sweep=True)
+    assert len(desk.queue()) == 6
+
+
+def test_a_finding_whose_words_were_forgotten_takes_no_new_one_in(noted: Desk, model: ScriptedModel) -> None:
+    address = next(iter(noted.facts().values())).address
+    forget.forget(noted.store, noted.call(), Wanted(address=address), "asked for")
+    noted.record(make_fact("naps", relation="note"))
+    model.drafts = lambda request: about_sam(request, summary="sam naps and sleeps")
+    noted.run()
+    assert noted.only()["summary"] == "sam naps and sleeps"
+
+
+def test_a_sweep_that_had_no_time_for_models_is_made_up_for(noted: Desk, model: ScriptedModel) -> None:
+    asked = len(model.seen)
+    noted.outside = model.outside(left_ms=lambda: 20_000)
+    noted.run(full_sweep=True)
+    noted.outside = model.outside()
+    noted.run()
+    assert len(model.seen) > asked
+
+
+def test_an_error_nobody_expected_leaves_no_text_of_the_memory_in_the_log(
+    desk: Desk, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_args: Any, **_more: Any) -> None:
+        raise ValueError("cannot read 'sleeps till noon'")
+
+    monkeypatch.setattr(look_outside, "gather", broken)
+    desk.outside = model.outside()
+    record_notes(desk)
+    assert desk.run()["outcome"] == "ran"
+    assert "ValueError" in repr([vars(record) for record in caplog.records])
+    assert "noon" not in caplog.text

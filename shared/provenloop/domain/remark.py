@@ -15,8 +15,8 @@ NAME_PREFIX = "remark/"
 class Remark:
     """What was said once, at ``at`` (epoch ms).
 
-    ``name`` is what references name; names sort by time. ``key`` tells the finding from others of its group.
-    ``evidence`` are the addresses it cited.
+    ``name`` is what references name; those of a family sort by time. ``key`` tells the finding from others of its
+    group. ``evidence`` are the addresses it cited.
     """
 
     name: str
@@ -45,19 +45,27 @@ class Remark:
 class Looked:
     """How far in the log one outside analyzer has looked: up to number ``seq``.
 
-    ``version`` is the analyzer's id then. ``askers`` are principals whose passes left it to a later one to look.
+    ``version`` is the analyzer's id then. ``askers`` are principals in whose passes somebody was to be asked of whom
+    nothing was stored yet. ``tries`` counts failures in a row, after which nobody is asked before ``not_before``.
     """
 
     family: str
     version: str = ""
     seq: int = 0
     askers: tuple[str, ...] = ()
+    tries: int = 0
+    not_before: int = 0
     rev: int = 0
 
 
-def remark_name(at: int, digest: str) -> str:
+def names_of(family: str) -> str:
+    """What the names of all remarks of one family begin with."""
+    return f"{NAME_PREFIX}{family}/"
+
+
+def remark_name(family: str, at: int, digest: str) -> str:
     """The name of a remark made at an instant; ``digest`` (hex) tells it from others."""
-    return f"{NAME_PREFIX}{at:015d}.{digest}"
+    return f"{names_of(family)}{at:015d}.{digest}"
 
 
 def is_remark(name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from provenloop.domain.names import MemoryId
@@ -36,13 +36,14 @@ def rate(part: int, whole: int) -> float | None:
     return round(part / whole, 4) if whole >= RATED_FROM else None
 
 
-def outside_findings(store: Store, memory: MemoryId) -> list[dict[str, Any]]:
-    """What people made of the newest findings of models and of external analyzers, by analyzer.
+def outside_findings(store: Store, memory: MemoryId, families: Sequence[str]) -> list[dict[str, Any]]:
+    """What people made of the newest findings of models and of external analyzers, by family of analyzers.
 
     Returns:
         ``[{analyzer, proposed, approved, acknowledged, rejected, approval_rate}]``, the analyzer without its version.
     """
-    names = dict.fromkeys(remark.recommendation for remark in store.newest_remarks(memory, MAX_REMARKS))
+    said = (remark for family in families for remark in store.newest_remarks(memory, family, MAX_REMARKS))
+    names = dict.fromkeys(remark.recommendation for remark in said)
     counts: dict[str, Counter[str]] = {}
     for rec in (store.recommendations(memory, names) if names else {}).values():
         counts.setdefault(rec.family, Counter()).update(decisions_of(rec))

@@ -85,7 +85,7 @@ def erasures_of(
     def repeats(text: str) -> bool:
         return mentions(text, said)
 
-    remarks = tuple(remarks_on(store, call, gone, repeats))
+    remarks = tuple(remarks_on(store, call, gone, repeats)) if gone or said else ()
     if not said:
         return Erasures(call.now, versions, calls=calls, quoting=quoting, suggesting=suggesting, remarks=remarks)
     questions = (asked for asked in _repeating_questions(store, call, said) if asked.address not in gone)

@@ -130,6 +130,7 @@ class Findings:
 
     def _settle_draft(self, setting: Setting, key: FindingKey, draft: Draft, rec: Recommendation | None) -> None:
         if rec is not None:
+            draft = draft if draft.remark is None else _in_the_words_of(rec, draft)
             self.counts["deduped"] += rec.id not in self._stored
             self.settled[rec.id] = None
             self._refresh(setting, rec, draft)
@@ -179,6 +180,9 @@ class Findings:
             moved = refreshed(rec, draft, self.now, setting.co_creators)
             self._write([Replace(replace(moved, rev=rec.rev + 1), expected=rec.rev), *self._new_expiry(rec)])
             self.counts["refreshed"] += 1
+        elif rec.status == "snoozed" and not set(setting.co_creators) <= set(rec.creators):
+            found_by = tuple(dict.fromkeys((*rec.creators, *setting.co_creators)))
+            self._write([Replace(replace(rec, creators=found_by, rev=rec.rev + 1), expected=rec.rev)])
 
     def _is_told(self, rec: Recommendation, draft: Draft) -> bool:
         """Whether the texts of a proposal are still there: a call it quotes may be forgotten, or have expired."""
@@ -300,6 +304,11 @@ class Findings:
         self._keys.clear()
         head = self.folds()
         self.store.transact(self.memory, [Require(head, expected=head.rev), *writes], self.now)
+
+
+def _in_the_words_of(rec: Recommendation, draft: Draft) -> Draft:
+    """A draft from outside about what is open: with the words that were stored, and no others."""
+    return replace(draft, target=rec.target, summary=rec.summary, proposal=rec.proposal, remark=None)
 
 
 def _examine(setting: Setting, view: View, now: int, marks: Marks) -> Examination:

@@ -85,7 +85,7 @@ def _related(log: Log, addresses: Addresses, grains: Iterable[Grain]) -> Iterato
     subjects = {(grain.namespace, normalise(text_of(grain, "subject"))) for grain in grains if grain.kind == "fact"}
     for namespace, subject in islice(sorted(subjects), MAX_SUBJECTS):
         prefix = addresses.entity_prefix("fact", namespace, subject)
-        about = log.store.grains_by_prefix(log.memory, prefix, log.now)
+        about = log.store.grains_after(log.memory, prefix, "", MAX_EVIDENCE, log.now)
         yield from _newest(grain for grain in about if grain.is_live(log.now))
 
 

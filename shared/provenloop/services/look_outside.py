@@ -1,7 +1,8 @@
 """Asking those outside, once a pass has stored what its own analyzers found: external analyzers, then models.
 
-Nothing of it fails a pass or changes what was stored. How far one has looked is written before it is asked, so a pass
-that dies while it waits asks nobody twice; what may succeed later is left to a later pass, and said so.
+Nothing of it fails a pass or changes what was stored. How far one has looked is written before it is asked, so passes
+that die while they wait do not ask about the same for ever; what may succeed later is left to a later pass. Who asked
+for a pass is kept until what came of it is stored, and never decides about that.
 """
 
 from __future__ import annotations
@@ -31,7 +32,13 @@ from provenloop.services.gather_evidence import SHOWN_KINDS, gather
 from provenloop.services.keep_ledger import count_rows, new_call_id
 from provenloop.services.lease import LeaseLostError
 from provenloop.services.news import Log, News
-from provenloop.services.outside_findings import OutsideAnalyzer, OutsideFindings, said_before
+from provenloop.services.outside_findings import (
+    MAX_REMARKS,
+    MAX_REMARKS_OF_A_SWEEP,
+    OutsideAnalyzer,
+    OutsideFindings,
+    said_before,
+)
 from provenloop.services.outside_port import Outside
 from provenloop.services.pass_settings import CAPABILITIES, Setting, setting_of
 from provenloop.services.pass_writes import PassWrites
@@ -45,8 +52,9 @@ DUE_OUTSIDE = "outside"
 #: What is left of the pass has to be at least so long before a model, or an external analyzer, is asked.
 MODEL_NEEDS_MS = 30_000
 ANALYZER_NEEDS_MS = 12_000
-#: When what failed and may succeed later is tried again.
+#: When what failed and may succeed later is tried again for the first time, and how often it is.
 AGAIN_MS = 3_600_000
+MAX_TRIES = 5
 _MOVED = frozenset({"supersede", "point", "merge", "remove", "forget", "change"})
 ENGINE_PREFIX = "engine:"
 #: Failures of an external analyzer that a later pass may not meet.
@@ -108,40 +116,49 @@ class LookOutside:
             raise
         except LoopError as error:
             self.examining.report(analyzer, error)
-        except Exception:  # noqa: BLE001 - whatever goes wrong there, the pass stands
-            _log.exception("an outside analyzer failed", extra={"analyzer": analyzer})
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong there, the pass stands
+            # What an unexpected error says may be text of the memory.
+            _log.warning("asking outside failed", extra={"analyzer": analyzer, "error": type(error).__name__})
             self.examining.skip(analyzer, AnalyzerError.code)
 
     def _ask_analyzer(self, registered: RegisteredAnalyzer, analyzers: ExternalAnalyzers) -> None:
         turn = self._turn(manifest_of(registered), f"command:{registered.id}")
         if turn is None:
             return
+        if not self._is_in_time(turn, ANALYZER_NEEDS_MS):
+            return
         kinds = frozenset(registered.needs)
         news = self.log.everything(kinds) if self.is_full else self.log.news(turn.looked.seq, kinds)
         news = news.within(turn.setting.admits)
-        if not self._begins(turn, news, ANALYZER_NEEDS_MS):
+        if not self._begins(turn, news):
             return
         asked = ask_analyzer(registered, analyzers, news.grains, now=self.log.now, left_ms=self.outside.left_ms)
         if asked.skipped is not None:
             self._leave(turn, asked.skipped, again=asked.skipped in MAY_PASS)
         else:
             self.ran.append(turn.analyzer)
-            turn.setting = replace(turn.setting, sees_news=not (self.is_full and asked.is_whole))
+            is_whole = self.is_full and asked.is_whole and not news.is_cut
+            turn.setting = replace(turn.setting, sees_news=not is_whole)
             kept = {"id": registered.id, "title": asked.title, "kept": len(asked.findings), "dropped": asked.dropped}
             self.told.setdefault("external", []).append(kept)
-            self._settle(turn, asked.findings)
+            self._settle(turn, asked.findings, news, [grain.address for grain in news.grains])
 
     def _ask_models(self, models: ReflectionModels, settled: Sequence[str]) -> None:
         # Without a key models are switched off, and nothing tells that there could be any.
-        turn = self._turn(LLM, f"llm:{models.main.model}") if models.main.key.current() else None
-        if turn is None:
+        has_keys = all(asked.key.current() for asked in (models.main, models.ground))
+        turn = self._turn(LLM, f"llm:{models.main.model}") if has_keys else None
+        if turn is None or not self._is_in_time(turn, MODEL_NEEDS_MS):
             return
         news = self.log.news(0 if self.is_full else turn.looked.seq, SHOWN_KINDS, newest_only=True)
         news = news.within(turn.setting.admits)
-        if not self._begins(turn, news, MODEL_NEEDS_MS):
+        if not self._begins(turn, news):
             return
-        said = said_before(self.log.store, self.log.memory, turn.setting.family)
-        bundle = gather(self.log, self.findings.addresses, news, settled, said, turn.setting.admits)
+        try:
+            said = said_before(self.log.store, self.log.memory, turn.setting.family)
+            bundle = gather(self.log, self.findings.addresses, news, settled, said, turn.setting.admits)
+        except LoopError as error:
+            self._leave(turn, error.code, again=True)
+            return
         limits = limits_from(turn.setting.parameters)
         models = pseudonymous(models, self.policy, people_shown(bundle))
         reflected = reflect(
@@ -153,7 +170,8 @@ class LookOutside:
         turn.setting = replace(turn.setting, origin=f"llm:{reflected.model or models.main.model}")
         if reflected.retry or _is_refused_key(reflected):
             self._leave(turn, reflected.stopped or "", again=True)
-        self._settle(turn, reflected.findings)
+        else:
+            self._settle(turn, reflected.findings, news, [shown.address for shown in bundle.evidence])
 
     def _turn(self, manifest: Manifest, origin: str) -> Turn | None:
         """The turn of one that may run in this memory; None, and the reason is told, for one that may not."""
@@ -173,20 +191,33 @@ class LookOutside:
         principal = self.call.principal.id
         return () if principal.startswith(ENGINE_PREFIX) else (principal,)
 
-    def _begins(self, turn: Turn, news: News, needs_ms: int) -> bool:
-        """Whether there is something to ask about, and time for it. How far was looked is written first."""
+    def _is_in_time(self, turn: Turn, needs_ms: int) -> bool:
+        """Whether one may be asked now; what there is to look at is read only then."""
+        if self.log.now < turn.looked.not_before:
+            self.examining.skip(turn.analyzer, "waits after a failure")
+            return False
+        if not self.is_full and not self.log.entries and turn.looked.seq >= self.log.folded:
+            self.ran.append(turn.analyzer)
+            return False
+        if self.outside.left_ms() >= needs_ms:
+            return True
+        # In a sweep all there is has to be looked at, and so it is left.
+        seq = 0 if self.is_full else turn.looked.seq
+        self._note(turn, replace(turn.looked, seq=seq, askers=turn.setting.co_creators))
+        self.examining.planted[Due(self.log.now, DUE_OUTSIDE, turn.setting.family)] = None
+        self.examining.skip(turn.analyzer, "left to a later pass: too little time")
+        return False
+
+    def _begins(self, turn: Turn, news: News) -> bool:
+        """Whether there is something to ask about. How far was looked, and for whom, is written first."""
         moved = [change.address for change in news.changes if change.op in _MOVED]
         if moved:
             said = said_before(self.log.store, self.log.memory, turn.setting.family)
             self.findings.resolve_without_evidence(said, moved)
         if news.more:
             self.examining.planted[Due(self.log.now, DUE_OUTSIDE, turn.setting.family)] = None
-        if news.grains and self.outside.left_ms() < needs_ms:
-            self._note(turn, replace(turn.looked, askers=turn.setting.co_creators))
-            self.examining.planted[Due(self.log.now, DUE_OUTSIDE, turn.setting.family)] = None
-            self.examining.skip(turn.analyzer, "left to a later pass: too little time")
-            return False
-        self._note(turn, replace(turn.looked, seq=max(news.upto, turn.looked.seq), askers=()))
+        askers = turn.setting.co_creators if news.grains or news.more else ()
+        self._note(turn, replace(turn.looked, seq=max(news.upto, turn.looked.seq), askers=askers))
         if not news.grains:
             self.ran.append(turn.analyzer)
         return bool(news.grains)
@@ -199,19 +230,35 @@ class LookOutside:
         write: Write = Replace(turn.looked, expected=before.rev) if before.rev else Put(turn.looked)
         self.writes.make(lambda: [write])
 
-    def _settle(self, turn: Turn, found: Sequence[OutsideFinding]) -> None:
-        said = said_before(self.log.store, self.log.memory, turn.setting.family)
+    def _settle(self, turn: Turn, found: Sequence[OutsideFinding], news: News, shown: Sequence[str]) -> None:
+        """Store what was found, unless something was forgotten meanwhile that its author was shown."""
+        store, memory, family = self.log.store, self.log.memory, turn.setting.family
         try:
+            if self.log.has_forgotten(shown):
+                self._leave(turn, "forgotten meanwhile", again=True)
+                return
+            whole = not turn.setting.sees_news
+            said = said_before(store, memory, family, MAX_REMARKS_OF_A_SWEEP if whole else MAX_REMARKS)
             self.findings.settle(turn.setting, found, said)
+            if found and self.log.has_forgotten(shown):
+                self.findings.erase_new(family)
         except LoopError as error:
             self._leave(turn, error.code, again=True)
+        else:
+            askers = turn.setting.co_creators if news.more else ()
+            self._note(turn, replace(turn.looked, askers=askers, tries=0, not_before=0))
 
     def _leave(self, turn: Turn, reason: str, *, again: bool) -> None:
-        """Say why one gave nothing; where that may pass, a later pass asks about the same once more."""
+        """Say why one gave nothing; where that may pass, later passes ask about the same, each after twice as long."""
         self.examining.skip(turn.analyzer, reason)
-        if again:
-            self._note(turn, replace(turn.looked, seq=turn.began_at, askers=turn.setting.co_creators))
-            self.examining.planted[Due(self.log.now + AGAIN_MS, DUE_OUTSIDE, turn.setting.family)] = None
+        tries = turn.looked.tries
+        if not again or tries >= MAX_TRIES:
+            self._note(turn, replace(turn.looked, askers=(), tries=0, not_before=0))
+            return
+        at = self.log.now + AGAIN_MS * 2**tries
+        kept = replace(turn.looked, seq=turn.began_at, askers=turn.setting.co_creators, tries=tries + 1, not_before=at)
+        self._note(turn, kept)
+        self.examining.planted[Due(at, DUE_OUTSIDE, turn.setting.family)] = None
 
 
 def _is_refused_key(reflected: Reflected) -> bool:

@@ -16,7 +16,7 @@ from provenloop.services.pass_settings import CAPABILITIES, settings_of, shown
 from provenloop.services.policy import told
 from provenloop.services.ports import Store
 from provenloop.services.regressions import unhandled_regressions
-from provenloop.services.roster import analyzers_of
+from provenloop.services.roster import analyzers_of, outside_families
 
 STALE_AFTER_MS = 7 * DAY_MS
 STALE_GRAINS = 100
@@ -36,7 +36,7 @@ def health(store: Store, call: Call, host: HostPolicy | None = None) -> dict[str
     """
     call.require("read")
     heads = require_heads(store, call.memory)
-    folds = heads.folds
+    folds, known = heads.folds, host or HostPolicy()
     grains, errors = new_at_most(heads)
     is_old = folds.last_run_at is None or call.now - folds.last_run_at >= STALE_AFTER_MS
     return {
@@ -52,9 +52,9 @@ def health(store: Store, call: Call, host: HostPolicy | None = None) -> dict[str
         "set_aside": list(folds.set_aside),
         "next_due_at": _shown(heads.timer.due_at),
         "namespaces": sorted(heads.log.namespaces),
-        "policy": told(HostPolicy() if host is None else host),
+        "policy": told(known),
         "unhandled_regressions": unhandled_regressions(store, call.memory),
-        "outside_findings": outside_findings(store, call.memory),
+        "outside_findings": outside_findings(store, call.memory, outside_families(known.policy)),
     }
 
 

@@ -6,7 +6,7 @@ has never looked comes through the whole log in several passes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -24,13 +24,14 @@ MAX_GRAINS = 20_000
 class News:
     """Live grains, oldest first, and everything else that changed, up to number ``upto`` of the log.
 
-    ``more`` says that there is more behind that number.
+    ``more`` says that there is more behind that number, ``is_cut`` that there were more grains than fit.
     """
 
     grains: tuple[Grain, ...]
     changes: tuple[Change, ...]
     upto: int
     more: bool = False
+    is_cut: bool = False
 
     def within(self, admits: Callable[[str], bool]) -> News:
         """Without the grains of namespaces that are not admitted."""
@@ -62,16 +63,27 @@ class Log:
             upto = self.folded
         known = {entry.seq: entry for entry in (*older, *self.entries) if upto >= entry.seq}
         changes = tuple(change for seq in sorted(known) for change in known[seq].changes if not change.is_telemetry)
-        wanted = (change.address for change in changes if change.kind in kinds and change.op != "forget")
-        grains = self.live(dict.fromkeys(islice(wanted, MAX_GRAINS)))
-        return News(grains, changes, upto, more=upto < self.folded)
+        wanted, last = _as_many_as_fit(sorted(known, reverse=newest_only), known, kinds)
+        if last is not None and not newest_only:
+            upto = last
+            changes = tuple(change for seq in sorted(known) if seq <= upto for change in known[seq].changes)
+        return News(self.live(wanted), changes, upto, more=upto < self.folded)
 
     def everything(self, kinds: Collection[str]) -> News:
         """Every live grain of some kinds, in address order; at most 20,000."""
         found = (grain for grain in self.store.all_grains(self.memory, "", self.now) if grain.kind in kinds)
-        live = tuple(islice((grain for grain in found if grain.is_live(self.now)), MAX_GRAINS))
+        live = tuple(islice((grain for grain in found if grain.is_live(self.now)), MAX_GRAINS + 1))
         changes = tuple(change for entry in self.entries for change in entry.changes if not change.is_telemetry)
-        return News(live, changes, self.folded)
+        return News(live[:MAX_GRAINS], changes, self.folded, is_cut=len(live) > MAX_GRAINS)
+
+    def has_forgotten(self, shown: Collection[str]) -> bool:
+        """Whether one of some grains was forgotten since this pass folded the log."""
+        heads = self.store.heads(self.memory)
+        if heads is None:
+            return True
+        since = self.store.log_entries(self.memory, self.folded, heads.log.seq)
+        forgotten = {change.address for entry in since for change in entry.changes if change.op == "forget"}
+        return bool(forgotten & set(shown))
 
     def live(self, addresses: Iterable[str]) -> tuple[Grain, ...]:
         """The live ones among some grains, oldest first."""
@@ -79,3 +91,21 @@ class Log:
         found = self.store.grains(self.memory, wanted, self.now) if wanted else {}
         live = (grain for grain in found.values() if grain.is_live(self.now))
         return tuple(sorted(live, key=lambda grain: (grain.recorded_at, grain.place, grain.address)))
+
+
+def _as_many_as_fit(
+    numbers: Sequence[int], entries: Mapping[int, LogEntry], kinds: Collection[str]
+) -> tuple[Iterable[str], int | None]:
+    """The grains that entries touched, of as many whole entries as fit; the last one that does, where not all do.
+
+    One entry alone always fits.
+    """
+    wanted: dict[str, None] = {}
+    last: int | None = None
+    for number in numbers:
+        touched = [each.address for each in entries[number].changes if each.kind in kinds and each.op != "forget"]
+        if last is not None and len(wanted) + len(touched) > MAX_GRAINS:
+            return wanted, last
+        wanted.update(dict.fromkeys(touched))
+        last = number
+    return wanted, None

@@ -19,15 +19,17 @@ from provenloop.domain.outside import OutsideFinding
 from provenloop.domain.proposal import Proposal, TextRef
 from provenloop.domain.questions import question_of
 from provenloop.domain.recommendation import MAX_EVIDENCE, Draft, Recommendation, Summary, Target
-from provenloop.domain.remark import Remark, remark_name
+from provenloop.domain.remark import Remark, erased, remark_name
 from provenloop.domain.text import normalise
 from provenloop.services.findings import Findings
 from provenloop.services.pass_settings import Setting
-from provenloop.services.ports import Store
+from provenloop.services.ports import Replace, Store
 
 #: From what share of common evidence on two findings about one target are one.
 SAME_EVIDENCE = 0.5
 MAX_REMARKS = 200
+#: A sweep that has seen everything closes what it did not find again.
+MAX_REMARKS_OF_A_SWEEP = 5_000
 _TOPICS: Mapping[str, str] = {"fact": "subject", "tool_call": "tool", "skill": "name", "goal": "name"}
 #: What built-in analyzers write in the place of a namespace, and the kind of grains that such a target is made of.
 _SHELVES: Mapping[str, str] = {"lessons": "tool_call", "skills": "skill", "goals": "goal"}
@@ -58,9 +60,9 @@ class Said:
         return (self.recommendations or {}).get(remark.recommendation)
 
 
-def said_before(store: Store, memory: MemoryId, family: str) -> Said:
+def said_before(store: Store, memory: MemoryId, family: str, limit: int = MAX_REMARKS) -> Said:
     """What one family said before, newest first."""
-    remarks = tuple(remark for remark in store.newest_remarks(memory, MAX_REMARKS) if remark.family == family)
+    remarks = store.newest_remarks(memory, family, limit)
     ids = [remark.recommendation for remark in remarks]
     return Said(remarks, store.recommendations(memory, ids) if ids else {})
 
@@ -80,11 +82,15 @@ class OutsideFindings:
     findings: Findings
 
     def settle(self, setting: Setting, found: Sequence[OutsideFinding], said: Said) -> None:
-        """Store what is sound of some findings; raises as :meth:`Findings.settle`."""
+        """Store what is sound of some findings; raises as :meth:`Findings.settle`.
+
+        What was judged by a grain that is gone since is not sound any more.
+        """
         groups: dict[str, dict[str, Draft]] = {}
         for finding in found:
             evidence = self._live(finding.evidence)
-            if evidence and self._is_there(finding.target, evidence):
+            is_whole = len(evidence) == len(dict.fromkeys(finding.evidence[:MAX_EVIDENCE]))
+            if evidence and is_whole and self._is_there(finding.target, evidence):
                 group, draft = self._draft(setting, finding, evidence, said)
                 groups.setdefault(group, {}).setdefault(draft.parts[-1], draft)
         for group, drafts in groups.items():
@@ -102,12 +108,20 @@ class OutsideFindings:
                 self.findings.resolve(rec.id)
 
     def resolve_without_evidence(self, said: Said, moved: Iterable[str]) -> None:
-        """Close what is open and has no live evidence left, of the findings that cite one of the ``moved`` grains."""
+        """Close what is open and has no words left; and of what cites a ``moved`` grain, what has no live evidence."""
         gone = set(moved)
         for remark in said.remarks:
             rec = said.recommendation(remark)
-            if rec is not None and rec.status in OPEN and gone & set(rec.evidence) and not self._live(rec.evidence):
+            if rec is None or rec.status not in OPEN:
+                continue
+            if remark.is_erased or (gone & set(rec.evidence) and not self._live(rec.evidence)):
                 self.findings.resolve(rec.id)
+
+    def erase_new(self, family: str) -> None:
+        """Take back the words of this pass: a grain was forgotten that their author was shown."""
+        for remark in self.store.newest_remarks(self.memory, family, MAX_REMARKS):
+            if remark.at == self.findings.now and not remark.is_erased:
+                self.store.transact(self.memory, [Replace(erased(remark), remark.rev)], self.findings.now)
 
     def _live(self, addresses: Sequence[str]) -> tuple[Grain, ...]:
         wanted = tuple(dict.fromkeys(addresses))[:MAX_EVIDENCE]
@@ -134,7 +148,7 @@ class OutsideFindings:
     def _new(
         self, setting: Setting, finding: OutsideFinding, cited: tuple[str, ...], parts: tuple[str, str], namespace: str
     ) -> Draft:
-        name = remark_name(self.findings.now, self.addresses.short("remark", setting.family, *parts))
+        name = remark_name(setting.family, self.findings.now, self.addresses.short("remark", setting.family, *parts))
         remark = Remark(
             name, self.findings.now, setting.family, *parts, "", cited,
             "/".join(_plain(finding.target)), finding.summary, finding.guidance,
@@ -163,7 +177,7 @@ class OutsideFindings:
     def _earlier(self, said: Said, group: str, finding: OutsideFinding, cited: Sequence[str]) -> Remark | None:
         """The newest remark that says the same."""
         key = self._key(finding)
-        about = [remark for remark in said.remarks if remark.group == group]
+        about = [remark for remark in said.remarks if remark.group == group and not remark.is_erased]
         by_key = (remark for remark in about if remark.key == key)
         alike = (remark for remark in about if not finding.key and _overlap(remark.evidence, cited) >= SAME_EVIDENCE)
         return next(by_key, None) or next(alike, None)

@@ -15,8 +15,8 @@ class RemarkReader(Protocol):
     def remarks(self, memory: MemoryId, names: Iterable[str]) -> Mapping[str, Remark]:
         """The stored ones among the names."""
 
-    def newest_remarks(self, memory: MemoryId, limit: int) -> tuple[Remark, ...]:
-        """The newest ones, newest first."""
+    def newest_remarks(self, memory: MemoryId, family: str, limit: int) -> tuple[Remark, ...]:
+        """The newest ones of one family of analyzers, newest first."""
 
     def all_remarks(self, memory: MemoryId) -> Iterator[Remark]:
         """Every remark, oldest first, all pages; for forgetting only."""

@@ -18,6 +18,11 @@ def analyzers_of(policy: Policy) -> tuple[Analyzer, ...]:
     return (*ANALYZERS, *map(OutsideAnalyzer, outside))
 
 
+def outside_families(policy: Policy) -> tuple[str, ...]:
+    """The families of external analyzers and of models."""
+    return tuple(family_of(each) for each in (*(registered.id for registered in policy.analyzers), LLM.id))
+
+
 def analyzer_named(name: str, policy: Policy) -> Analyzer:
     """By id, or by family without the version.
 

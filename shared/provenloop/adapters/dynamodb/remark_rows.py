@@ -9,7 +9,7 @@ from provenloop.adapters.dynamodb.keys import Key, partition
 from provenloop.adapters.dynamodb.reading import as_entity, entities
 from provenloop.adapters.dynamodb.rows import Row
 from provenloop.domain.names import MemoryId
-from provenloop.domain.remark import Looked, Remark
+from provenloop.domain.remark import Looked, Remark, names_of
 
 
 class RemarkRows:
@@ -23,9 +23,9 @@ class RemarkRows:
         rows = table.get_many((Key(loop, keys.remark(name)) for name in names), self._pause)
         return {remark.name: remark for remark in entities(rows, Remark)}
 
-    def newest_remarks(self, memory: MemoryId, limit: int) -> tuple[Remark, ...]:
+    def newest_remarks(self, memory: MemoryId, family: str, limit: int) -> tuple[Remark, ...]:
         """See ``RemarkReader``."""
-        prefix = Row.sk.startswith(keys.REMARK_PREFIX)
+        prefix = Row.sk.startswith(keys.remark(names_of(family)))
         return tuple(entities(table.query(partition(memory, "LOOP"), prefix, forward=False, limit=limit), Remark))
 
     def all_remarks(self, memory: MemoryId) -> Iterator[Remark]:
