@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -45,9 +46,19 @@ class Deployment:
         """A boto3 client with all rights."""
         return self.emulator.client(service)
 
+    def rule(self, policy: Mapping[str, Any], function: str) -> None:
+        """Put a policy in force for one function at once: of another size it starts anew, and reads it."""
+        self.aws("ssm").put_parameter(Name=POLICY, Type="String", Value=json.dumps(policy), Overwrite=True)
+        functions, name = self.aws("lambda"), self.resources[function]
+        size = functions.get_function_configuration(FunctionName=name)["MemorySize"]
+        functions.update_function_configuration(FunctionName=name, MemorySize=size + 1)
 
-def deploy(emulator: Emulator) -> Deployment:
+
+def deploy(emulator: Emulator, parameters: Mapping[str, str] | None = None) -> Deployment:
     """Deploy what `sam build` left into an empty emulator.
+
+    Args:
+        parameters: of the template, besides those that every deployment is given.
 
     Raises:
         RuntimeError: nothing was built, it was built for another Python, or the deployment failed.
@@ -55,7 +66,7 @@ def deploy(emulator: Emulator) -> Deployment:
     runtime = _built_runtime()
     emulator.client("s3").create_bucket(Bucket=BUCKET)
     emulator.client("ssm").put_parameter(Name=POLICY, Type="String", Value="{}")
-    _run_sam(emulator, runtime)
+    _run_sam(emulator, runtime, parameters or {})
     cloudformation = emulator.client("cloudformation")
     (stack,) = cloudformation.describe_stacks(StackName=STACK)["Stacks"]
     outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
@@ -83,12 +94,13 @@ def _built_runtime() -> str:
     return runtime
 
 
-def _run_sam(emulator: Emulator, runtime: str) -> None:
+def _run_sam(emulator: Emulator, runtime: str, more: Mapping[str, str]) -> None:
     parameters = {
         "Runtime": runtime,
         "PolicyParameter": POLICY,
         "RemindAfterSeconds": WAIT_S,
         "ExpireAfterSeconds": WAIT_S,
+        **more,
     }
     command = [
         str(SAM), "deploy",

@@ -14,7 +14,6 @@ import pytest
 from provenloop.adapters.dynamodb.keys import partition
 from provenloop.adapters.dynamodb.rows import unpack
 from provenloop.domain.names import MemoryId
-from tests.packaged.deployment import POLICY
 from tests.packaged.test_deployed_stack import _eventually, _minted, _pending, _record
 
 if TYPE_CHECKING:
@@ -26,8 +25,6 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 #: A contradiction: less grave than a tool that always fails.
 CITIES = [{"kind": "fact", "subject": "sam", "relation": "lives_in", "object": city} for city in ("Berlin", "Tokyo")]
-#: Not what the template gives the function.
-ANOTHER_SIZE_MB = 640
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -51,7 +48,7 @@ def notices(deployment: Deployment) -> str:
 @pytest.fixture(scope="module")
 def unanswered(deployment: Deployment) -> str:
     """A grave finding for which the policy starts a review that nobody answers; its id. The policy stays in force."""
-    _rule(deployment, {"review": {"start_workflow_at": "high"}})
+    deployment.rule({"review": {"start_workflow_at": "high"}}, "ApprovalFunction")
     return str(_found(deployment, "unanswered")["id"])
 
 
@@ -99,14 +96,6 @@ def test_a_review_that_nobody_answers_reminds_and_ends_and_can_be_asked_for_anew
         assert execution == f"{unanswered}-2"
         assert admin.post(f"{path}/reject", json={"because": "it was the network"}).status_code == 200
     assert _ended(deployment, execution) == ("SUCCEEDED", {"outcome": "rejected", "then_apply": False})
-
-
-def _rule(deployment: Deployment, policy: dict[str, Any]) -> None:
-    """Put a policy in force at once: a function of another size starts anew, and reads it."""
-    deployment.aws("ssm").put_parameter(Name=POLICY, Type="String", Value=json.dumps(policy), Overwrite=True)
-    deployment.aws("lambda").update_function_configuration(
-        FunctionName=deployment.resources["ApprovalFunction"], MemorySize=ANOTHER_SIZE_MB
-    )
 
 
 def _found(
