@@ -425,6 +425,19 @@ def test_nothing_of_a_namespace_that_the_memory_keeps_from_them_is_shown_to_mode
     assert not any(text in shown for text in ("secret 2", "private", "kim", "eva", "Rome"))
 
 
+def test_models_are_not_told_of_decisions_that_rest_on_a_namespace_kept_from_them(
+    noted: Desk, model: ScriptedModel
+) -> None:
+    noted.reject(noted.only()["id"], "eva was never in Rome")
+    [remark] = noted.store.newest_remarks(MEMORY, "loop.llm", 1)
+    noted.plant(replace(remark, namespaces=("private", "shared")))
+    noted.plant(MemoryConfig(rev=1, analyzers={"loop.llm": AnalyzerConfig(namespaces=("shared",))}))
+    noted.record(make_fact("naps", relation="note"))
+    noted.run()
+    asked = next(request for request in reversed(model.seen) if request.op == "discover")
+    assert items(asked, "rejected") == []
+
+
 def test_evidence_that_is_gone_by_the_time_it_is_stored_counts_no_more(desk: Desk, finder: Finder) -> None:
     grain = grain_of(desk, make_fact("secret 1"))
     finder.more = {"evidence": [grain.address, "0" * 64]}

@@ -16,7 +16,7 @@ class Remark:
     """What was said once, at ``at`` (epoch ms).
 
     ``name`` is what references name; those of a family sort by time. ``key`` tells the finding from others of its
-    group. ``evidence`` are the addresses it cited.
+    group. ``evidence`` are the addresses it cited, ``namespaces`` those of these grains.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Remark:
     target: str = ""
     summary: str = ""
     guidance: str = ""
+    namespaces: tuple[str, ...] = ()
     rev: int = 1
 
     def text(self, name: str) -> str:

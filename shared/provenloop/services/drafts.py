@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from provenloop.domain.errors import AnalyzerError
+from provenloop.analyzers.contract import Examination, Marks, View
+from provenloop.domain.errors import AnalyzerError, LoopError
 from provenloop.domain.names import MemoryId
 from provenloop.domain.proposal import digest_of, require_sound_proposal
 from provenloop.domain.recommendation import (
@@ -107,3 +108,23 @@ def is_quiet(key: FindingKey, draft: Draft, now: int) -> bool:
         return True
     is_graver = severity_rank(draft.severity) > severity_rank(key.silenced_severity)
     return not is_graver and draft.count < TENFOLD * key.silenced_count
+
+
+def in_the_words_of(rec: Recommendation, draft: Draft) -> Draft:
+    """A draft from outside about what is open: with the words that were stored, and no others."""
+    return replace(draft, target=rec.target, summary=rec.summary, proposal=rec.proposal, remark=None)
+
+
+def examined(setting: Setting, view: View, now: int, marks: Marks) -> Examination:
+    """What the analyzer says, where it has a fault its failure: no analyzer can fail a pass, and none has anything
+    stored that could not be applied and undone.
+    """
+    try:
+        examination = setting.analyzer.examine(view, setting.parameters, now, marks)
+        for draft in examination.drafts:
+            require_sound(draft)
+    except LoopError:
+        raise
+    except Exception as error:
+        raise AnalyzerError(f"{setting.analyzer.manifest.id} failed") from error
+    return examination

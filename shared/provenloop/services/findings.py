@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from provenloop.analyzers.contract import AppliedMark, Examination, Marks, View
+from provenloop.analyzers.contract import AppliedMark, Examination, View
 from provenloop.domain.address import Addresses
 from provenloop.domain.audit import AuditEntry, engine_author, head_after, next_entry
 from provenloop.domain.checkpoint import Watch
 from provenloop.domain.commit import PassHead
 from provenloop.domain.cooldown import ACKNOWLEDGED_MS
-from provenloop.domain.errors import AnalyzerError, BusyError, IntegrityError, LoopError
+from provenloop.domain.errors import BusyError, IntegrityError
 from provenloop.domain.lifecycle import NEW, OPEN, Status, require_step
 from provenloop.domain.names import MemoryId
 from provenloop.domain.proposal import digest_of, refs_of, shape_of
@@ -30,7 +30,15 @@ from provenloop.domain.recommendation import (
 from provenloop.domain.records import Due
 from provenloop.domain.remark import is_remark
 from provenloop.services.decision import effects_of
-from provenloop.services.drafts import has_moved, is_quiet, refreshed, require_sound, says_something_new, stamp
+from provenloop.services.drafts import (
+    examined,
+    has_moved,
+    in_the_words_of,
+    is_quiet,
+    refreshed,
+    says_something_new,
+    stamp,
+)
 from provenloop.services.lease import LeaseLostError, is_lost
 from provenloop.services.outbox import audited
 from provenloop.services.pass_settings import Setting
@@ -93,7 +101,7 @@ class Findings:
     def _settle_once(self, setting: Setting, group: str, view: View) -> Examination:
         family = setting.family
         keys = {key.dedup_key: key for key in self._keys_of(group) if key.family == family}
-        examination = _examine(setting, view, self.now, lambda ns, parts: self._mark(family, keys, ns, parts))
+        examination = examined(setting, view, self.now, lambda ns, parts: self._mark(family, keys, ns, parts))
         drafts = {
             self._dedup_key(family, draft.namespace, draft.parts): draft
             for draft in examination.drafts
@@ -130,7 +138,7 @@ class Findings:
 
     def _settle_draft(self, setting: Setting, key: FindingKey, draft: Draft, rec: Recommendation | None) -> None:
         if rec is not None:
-            draft = draft if draft.remark is None else _in_the_words_of(rec, draft)
+            draft = draft if draft.remark is None else in_the_words_of(rec, draft)
             self.counts["deduped"] += rec.id not in self._stored
             self.settled[rec.id] = None
             self._refresh(setting, rec, draft)
@@ -304,23 +312,3 @@ class Findings:
         self._keys.clear()
         head = self.folds()
         self.store.transact(self.memory, [Require(head, expected=head.rev), *writes], self.now)
-
-
-def _in_the_words_of(rec: Recommendation, draft: Draft) -> Draft:
-    """A draft from outside about what is open: with the words that were stored, and no others."""
-    return replace(draft, target=rec.target, summary=rec.summary, proposal=rec.proposal, remark=None)
-
-
-def _examine(setting: Setting, view: View, now: int, marks: Marks) -> Examination:
-    """What the analyzer says, where it has a fault its failure: no analyzer can fail a pass, and none has anything
-    stored that could not be applied and undone.
-    """
-    try:
-        examination = setting.analyzer.examine(view, setting.parameters, now, marks)
-        for draft in examination.drafts:
-            require_sound(draft)
-    except LoopError:
-        raise
-    except Exception as error:
-        raise AnalyzerError(f"{setting.analyzer.manifest.id} failed") from error
-    return examination

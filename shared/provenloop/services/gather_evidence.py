@@ -128,7 +128,7 @@ def target_of(grain: Grain) -> str:
 def _decided(log: Log, said: Said, admits: Callable[[str], bool]) -> tuple[tuple[Decided, ...], tuple[Decided, ...]]:
     """The last decisions about what models found, newest first, with their reasons."""
     pairs = [(remark, rec) for remark in said.remarks if (rec := said.recommendation(remark)) and not remark.is_erased]
-    pairs = [pair for pair in pairs if admits(pair[1].namespace)]
+    pairs = [pair for pair in pairs if all(map(admits, pair[0].namespaces))]
     pairs.sort(key=lambda pair: -pair[1].updated_at)
     approved = [pair for pair in pairs if pair[1].status in _APPROVED][:MAX_TASTE]
     rejected = [pair for pair in pairs if pair[1].status == "rejected"][:MAX_TASTE]

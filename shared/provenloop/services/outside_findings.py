@@ -143,15 +143,22 @@ class OutsideFindings:
             return group, replace(_as_said(rec, (group, key)), evidence=both, count=len(both),
                                   severity=finding.severity, confidence=finding.confidence)  # fmt: skip
         namespace = rec.namespace if rec is not None else self._namespace(finding.target, evidence)
-        return group, self._new(setting, finding, cited, (group, key), namespace)
+        return group, self._new(setting, finding, evidence, (group, key), namespace)
 
     def _new(
-        self, setting: Setting, finding: OutsideFinding, cited: tuple[str, ...], parts: tuple[str, str], namespace: str
+        self,
+        setting: Setting,
+        finding: OutsideFinding,
+        evidence: Sequence[Grain],
+        parts: tuple[str, str],
+        namespace: str,
     ) -> Draft:
+        cited = tuple(grain.address for grain in evidence)
+        namespaces = tuple(sorted({grain.namespace for grain in evidence} | {namespace}))
         name = remark_name(setting.family, self.findings.now, self.addresses.short("remark", setting.family, *parts))
         remark = Remark(
             name, self.findings.now, setting.family, *parts, "", cited,
-            "/".join(_plain(finding.target)), finding.summary, finding.guidance,
+            "/".join(_plain(finding.target)), finding.summary, finding.guidance, namespaces,
         )  # fmt: skip
         advice: dict[str, str | TextRef] = {"source": setting.analyzer.manifest.trust}
         if finding.guidance:
