@@ -247,6 +247,14 @@ def test_forgetting_a_grain_takes_what_was_said_of_it_and_the_next_pass_closes_t
     noted.verify()
 
 
+def test_what_is_new_is_shown_however_far_it_is_from_what_this_pass_found(desk: Desk, model: ScriptedModel) -> None:
+    desk.outside = model.outside()
+    desk.record(*make_calls(5), make_observation("ann left the office for good"))
+    assert desk.run()["stored"] == 1
+    shown = items(model.seen[0], "evidence")
+    assert "ann left the office for good" in [item["text"] for item in shown]
+
+
 def test_a_new_fact_is_shown_beside_the_old_ones_of_its_subject(noted: Desk, model: ScriptedModel) -> None:
     noted.record(make_fact("naps", relation="note"), make_fact("b", subject="kim"))
     noted.run()
