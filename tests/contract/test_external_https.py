@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import re
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -187,6 +188,21 @@ def test_the_time_is_over_when_it_is_over_however_slowly_the_other_side_speaks(s
         begun = monotonic()
         assert ask(server, play, timeout_ms=300) == ExternalFailure("timeout")
         assert monotonic() - begun < 5
+
+
+def test_all_addresses_of_a_name_have_the_time_of_one_call_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as silent, socket.socket() as waiting:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(0)
+        waiting.connect(silent.getsockname())
+        found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", silent.getsockname())] * 6
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+        port = silent.getsockname()[1]
+        analyzer = HttpsAnalyzer("terms", f"http://127.0.0.1:{port}/", lambda: KEY, lambda: NOW)
+        began = monotonic()
+
+        assert analyzer.ask(BODY, timeout_ms=300, max_bytes=10) == ExternalFailure("timeout")
+        assert monotonic() - began < 1
 
 
 def test_where_nobody_listens_there_is_nobody() -> None:

@@ -1,8 +1,8 @@
 """HTTP to somebody outside with an end in time and in size, whatever the other side does.
 
 The timeouts of an HTTP client are for each read, so an answer that trickles never ends. Here a timer cuts the
-connection when the time of the call is over. Imports the HTTP library of the models' SDK, so it is imported when
-somebody is first asked.
+connection when the time of the call is over, and nobody waits longer for a name or for one of its addresses. Imports
+the HTTP library of the models' SDK, so it is imported when somebody is first asked.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import contextlib
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
@@ -89,7 +90,7 @@ class BoundedTransport(httpx2.BaseTransport):
         """Send a request; the answer is asked for as it is, since what is packed may be of any size."""
         request.headers["accept-encoding"] = "identity"
         request.extensions = {**request.extensions, "trace": self.deadline.note}
-        response = self._inner.handle_request(request)
+        response = self._begun(request)
         if response.headers.get("content-encoding", "identity") != "identity":
             response.close()
             raise httpx2.RemoteProtocolError("the answer is packed, which was not asked for", request=request)
@@ -99,6 +100,22 @@ class BoundedTransport(httpx2.BaseTransport):
             stream=_Bounded(response.stream, self._max_bytes),
             extensions=response.extensions,
         )
+
+    def _begun(self, request: httpx2.Request) -> httpx2.Response:
+        """What answers; a thread waits for it, since each address of a name has the whole timeout for itself."""
+        answered: Future[httpx2.Response] = Future()
+
+        def send() -> None:
+            try:
+                answered.set_result(self._inner.handle_request(request))
+            except Exception as error:  # noqa: BLE001 - it is raised where somebody waits
+                answered.set_exception(error)
+
+        threading.Thread(target=send, daemon=True).start()
+        try:
+            return answered.result(self.deadline.seconds_left)
+        except TimeoutError as error:
+            raise httpx2.ReadTimeout("the time is over", request=request) from error
 
     def close(self) -> None:
         """Close the connection."""
