@@ -67,13 +67,13 @@ def test_the_policy_in_force_is_shown_and_changed_by_no_client(host: Api) -> Non
     assert host.done("show_policy") == shown
 
 
-def test_how_many_names_are_listed_is_shown_and_none_of_them(host: Api) -> None:
+def test_how_many_names_are_listed_is_shown_and_none_of_them_also_while_a_later_policy_is_refused(host: Api) -> None:
     put(host, {"pseudonymize": {"enabled": True, "names": ["Maria Lopez", "Project Zeus"]}})
     assert host.done("show_policy")["policy"]["pseudonymize"] == {"enabled": True, "names": 2}
     put(host, {"pseudonymize": True})
     shown = host.done("show_policy")
     assert [fault["field"] for fault in shown["faults"]] == ["pseudonymize"]
-    assert shown["policy"]["pseudonymize"] == {"enabled": True, "names": 0}
+    assert shown["policy"]["pseudonymize"] == {"enabled": True, "names": 2}
 
 
 def test_health_says_loudly_what_is_wrong_and_passes_run_closed(host: Api) -> None:

@@ -29,7 +29,8 @@ def load_policy(
     Args:
         source: where it is; None where the installation has none.
         last: the policy that was in force before. While the source cannot be read, what it forbids goes on to hold,
-            and what it grants does not.
+            and what it grants does not; while it is refused, the names that were
+            listed go on to be kept from models.
         is_local: whether this is a local stack.
         commands: external analyzers that the local stack was begun with.
     """
@@ -43,7 +44,15 @@ def load_policy(
         held = replace(before.policy if before.state != "none" else UNKNOWN, auto_apply_enabled=False)
         return HostPolicy(held, "unreadable", (Fault("", error.code, error.message),))
     ours = [analyzer.manifest.id for analyzer in ANALYZERS]
-    return read_policy(text, ours, models=(LLM.id,), is_local=is_local, commands=commands)
+    host = read_policy(text, ours, models=(LLM.id,), is_local=is_local, commands=commands)
+    return host if last is None or host.state != "refused" else _with_names_of(host, last)
+
+
+def _with_names_of(host: HostPolicy, last: HostPolicy) -> HostPolicy:
+    """A refused policy may have lost the names it listed; those of the one before are kept beside what is read."""
+    masked = host.policy.pseudonymize
+    names = tuple(dict.fromkeys((*masked.names, *last.policy.pseudonymize.names)))
+    return replace(host, policy=replace(host.policy, pseudonymize=replace(masked, names=names)))
 
 
 def show_policy(store: Store, call: Call, host: HostPolicy) -> dict[str, Any]:
