@@ -97,7 +97,10 @@ def test_the_name_of_the_model_is_asked_for_once(desk: Desk) -> None:
     assert [asked["op"] for asked in desk.asked] == ["probe", "discover", "discover"]
 
 
-@pytest.mark.parametrize("told", ['{"model": ""}', "{}", '{"model": 3}', json.dumps({"model": "x" * 129})])
+@pytest.mark.parametrize(
+    "told",
+    ['{"model": ""}', "{}", '{"model": 3}', json.dumps({"model": "x" * 101}), '{"model": "Ann Example"}'],
+)
 def test_a_model_without_a_name_is_unspecified(desk: Desk, told: str) -> None:
     assert desk.model(name=told).ask(request(), "").model == "unspecified"
 

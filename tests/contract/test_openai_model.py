@@ -76,7 +76,7 @@ def test_the_model_that_answered_is_told_where_it_is_another(server: ModelServer
     assert ask(server, says({}, model="some/model:8b-2026")).model == "some/model:8b-2026"
 
 
-@pytest.mark.parametrize("told", ["x" * 129, "", "a\nb"])
+@pytest.mark.parametrize("told", ["x" * 101, "Ann Example", "ünnamed", "m\n", "", "a\nb"])
 def test_what_cannot_be_the_name_of_a_model_is_not_taken_for_one(server: ModelServer, told: str) -> None:
     choice = {"message": {"content": "{}"}}
     assert ask(server, sends(json.dumps({"model": told, "choices": [choice]}).encode())).model == MODEL

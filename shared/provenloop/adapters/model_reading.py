@@ -12,7 +12,8 @@ _KEY = re.compile(r"[!-~]{1,1000}\Z")
 _KINDS: dict[int, FailureKind] = {401: "auth", 402: "auth", 403: "auth", 408: "network", 429: "rate_limit"}
 _SERVER_FROM = 500
 _MOST_TOKENS = 10**9
-_MAX_NAME_CHARS = 128
+#: A name ends in origins and in the ledger, so it cannot be any text.
+_NAME = re.compile(r"[A-Za-z0-9_.:/@-]{1,100}\Z")
 
 
 def is_key(text: str) -> bool:
@@ -41,4 +42,4 @@ def tokens(told: Any) -> int:
 
 def name_of(told: Any, asked: str) -> str:
     """The model that answered, as far as what a provider says can be the name of one; else the one that was asked."""
-    return told if isinstance(told, str) and 0 < len(told) <= _MAX_NAME_CHARS and told.isprintable() else asked
+    return told if isinstance(told, str) and _NAME.match(told) else asked
