@@ -1,8 +1,10 @@
-"""Commands that a local stack was begun with, as external analyzers: each is known by the name it tells."""
+"""Commands that a local stack was begun with, as external analyzers: each is known by the name it tells,
+or by its script with a number where that is taken.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from provenloop.domain.errors import InternalError
@@ -13,22 +15,32 @@ from provenloop.external.identity import command_id, id_of_command
 from provenloop.external.protocol import PROBE
 from provenloop.services.external_port import ExternalAnalyzers
 
+#: As much of a family as leaves room for a number.
+_NUMBERED_CHARS = 40
+
 
 def registered_commands(lines: Sequence[str], analyzers: ExternalAnalyzers) -> tuple[RegisteredAnalyzer, ...]:
-    """Each command under its name, asked for all kinds of grains. One that does not answer goes by its script.
+    """Each command under its name, asked for all kinds of grains. One that does not answer goes by its
+    script, and the second of a name gets a number.
 
     Raises:
-        InternalError: there are too many, or two of one name.
+        InternalError: there are too many.
     """
     found: dict[str, RegisteredAnalyzer] = {}
     for line in lines:
         named = _named(RegisteredAnalyzer(id_of_command(line), COMMAND + line, NEEDS), analyzers)
-        if family_of(named.id) in found:
-            raise InternalError(f"two analyzers are called {family_of(named.id)}")
+        named = replace(named, id=_free(named.id, found))
         found[family_of(named.id)] = named
     if len(found) > MAX_REGISTERED:
         raise InternalError(f"at most {MAX_REGISTERED} external analyzers")
     return tuple(found.values())
+
+
+def _free(wanted: str, taken: Collection[str]) -> str:
+    """An id whose family nobody has yet."""
+    family, version = family_of(wanted), wanted.rsplit("/", 1)[-1]
+    others = (f"{family[:_NUMBERED_CHARS]}_{number}" for number in range(2, len(taken) + 3))
+    return f"{next(name for name in (family, *others) if name not in taken)}/{version}"
 
 
 def _named(command: RegisteredAnalyzer, analyzers: ExternalAnalyzers) -> RegisteredAnalyzer:

@@ -15,7 +15,7 @@ from provenloop.domain.errors import InternalError
 from provenloop.domain.grain import Grain
 from provenloop.domain.outside import MAX_GUIDANCE_CHARS, MAX_KEY_CHARS, MAX_SUMMARY_CHARS, OutsideFinding
 from provenloop.domain.recommendation import MAX_EVIDENCE, Target
-from provenloop.domain.registered import MAX_GRAINS_A_CALL, NEEDS, RegisteredAnalyzer
+from provenloop.domain.registered import EXTERNAL_ID, MAX_GRAINS_A_CALL, NEEDS, RegisteredAnalyzer
 from provenloop.external.answers import MAX_DESCRIPTION_CHARS, MAX_FINDINGS, MAX_ID_CHARS, MAX_TITLE_CHARS
 from provenloop.external.protocol import MAX_REQUEST_BYTES
 from provenloop.services.ask_analyzer import RESERVE_MS, Asked, ask_analyzer
@@ -220,9 +220,15 @@ def test_a_command_that_does_not_tell_its_name_goes_by_its_script(line: str, id_
     assert registered == RegisteredAnalyzer(id_, f"command:{line}", NEEDS)
 
 
-def test_two_commands_of_one_name_and_too_many_are_refused() -> None:
-    with pytest.raises(InternalError, match=r"ext\.finder"):
-        registered_commands(["finder.py", "finder.sh"], lambda _: Scripted({}, {}))
+def test_commands_of_one_name_are_numbered() -> None:
+    named = registered_commands(["finder.py", "finder.sh", "/a/finder"], lambda _: Scripted({}, {}))
+    assert [each.id for each in named] == ["ext.finder/1", "ext.finder_2/1", "ext.finder_3/1"]
+    long = registered_commands(["f" * 50 + ".py", "f" * 50 + ".sh"], lambda _: Scripted({}, {}))
+    assert all(EXTERNAL_ID.match(each.id) for each in long)
+    assert len({each.id for each in long}) == 2
+
+
+def test_too_many_commands_are_refused() -> None:
     with pytest.raises(InternalError, match="at most 8"):
         registered_commands([f"finder{number}" for number in range(9)], lambda _: Scripted({}, {}))
 
