@@ -214,12 +214,12 @@ def is_word(folded: str) -> bool:
     if folded in name_words.GIVEN and folded not in name_words.AMBIGUOUS:
         return False
     parts = re.split(r"['\u2019-]", folded)
-    if all(part in name_words.NOT_NAMES or _stemis_word(part) for part in parts):
+    if all(part in name_words.NOT_NAMES or _is_stem_of_word(part) for part in parts):
         return True
     return len(folded) > 6 and folded.isascii() and folded.endswith(name_words.NOUN_ENDS)
 
 
-def _stemis_word(folded: str) -> bool:
+def _is_stem_of_word(folded: str) -> bool:
     return len(folded) > 3 and stem(folded) in _stems()
 
 
