@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from provenloop.domain.policy import Policy
+from provenloop.domain.policy import HostPolicy, Policy
 from provenloop.domain.registered import RegisteredAnalyzer
 from provenloop.services import forget, review
 from provenloop.services.forget_plan import Wanted
@@ -43,7 +43,7 @@ def found_by_models(desk: Desk, number: int) -> list[str]:
 
 
 def told(desk: Desk) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = health(desk.store, desk.call())["outside_findings"]
+    found: list[dict[str, Any]] = health(desk.store, desk.call(), HostPolicy(desk.policy))["outside_findings"]
     return found
 
 
