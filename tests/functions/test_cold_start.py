@@ -24,6 +24,7 @@ FUNCTIONS = [
     "lessons",
     "recipes",
     "distil",
+    "mcp",
 ]
 SAMPLES = ["analyzer_pii", "analyzer_house_style"]
 #: Some more than there are: 477 of passes, which load most of all, and 27 of a sample.
@@ -31,6 +32,8 @@ MOST_MODULES = {"analyze": 520, "analyzer_pii": 35, "analyzer_house_style": 35}
 #: What only a pass needs that asks somebody outside.
 OUTSIDE = ("provenloop.domain.pseudonyms", "provenloop.reflection.people", "provenloop.adapters.")
 HEAVY = [
+    "mcp",
+    "mcp_types",
     "anthropic",
     "boto3",
     "botocore.client",
@@ -144,6 +147,11 @@ def test_loading_a_function_imports_nothing_heavy(name: str) -> None:
 def test_a_function_loads_only_its_own_handlers() -> None:
     handlers = {module for module in loaded("ingest") if module.startswith("provenloop.entry.handlers.")}
     assert handlers == {"provenloop.entry.handlers.ingest"}
+
+
+def test_the_mcp_function_loads_no_use_case_that_answers_a_tool() -> None:
+    assert not {module for module in loaded("mcp") if module.startswith("provenloop.entry.handlers.")}
+    assert not {"provenloop.services.apply_change", "provenloop.adapters.dynamodb.store"} & loaded("mcp")
 
 
 @pytest.mark.parametrize("name", ["dispatch", "anchor", "distil"])

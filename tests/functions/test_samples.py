@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from provenloop.entry.operations import OPERATIONS
+from provenloop.entry.operations import MCP_ROUTES, OPERATIONS
 from tests.functions.api import Api
 from tests.functions.requests import ROOT, function, sample
 from tests.json_schema import faults_of
@@ -24,6 +24,7 @@ LOGICAL_IDS = {
     "approval": "ApprovalFunction",
     "lessons": "LessonsFunction",
     "recipes": "RecipesFunction",
+    "mcp": "McpFunction",
 }
 #: Sample and the status it is answered with; the memory is made on the way.
 FIRST_DAY = [
@@ -71,6 +72,11 @@ FIRST_DAY = [
     ("recipes.health", 200),
     ("recipes.retire", 404),
     ("recipes.ledger_summary", 200),
+    ("mcp.initialize", 200),
+    ("mcp.discover", 200),
+    ("mcp.list", 200),
+    ("mcp.recall", 200),
+    ("mcp.stream", 405),
     ("loop_api.export_memory", 200),
     ("jobs.delete_memory", 202),
 ]
@@ -162,7 +168,8 @@ def test_the_samples_of_analyzers_follow_the_protocol_and_are_answered(name: str
 
 
 def test_every_http_sample_goes_where_its_route_leads() -> None:
-    served = {known.route_key: known.function for known in OPERATIONS}
+    served: dict[str, str] = {known.route_key: known.function for known in OPERATIONS}
+    served |= {f"{method} {path}": function for function, method, path in MCP_ROUTES}
     for name in {name for name, _ in FIRST_DAY}:
         event = sample(name)
         assert served.get(event["routeKey"], "loop_api") == name.partition(".")[0]

@@ -163,6 +163,7 @@ def _use_everything(stack: LocalStack) -> None:
     with stack.client_as(ADMIN) as admin:
         sixty_second_proof(admin)
         _be_scheduled(stack, admin)
+        _use_tools(stack)
         wanted = {"label": "runner", "kind": "agent", "memories": "*", "scopes": ["read", "write"]}
         minted = _ok(admin.post("/v1/tokens", json=wanted))
         _decide(admin, "demo", "approve-and-apply", "rollback")
@@ -182,6 +183,17 @@ def _use_everything(stack: LocalStack) -> None:
         _work(runner)
     with stack.client_as(ADMIN) as admin:
         _hand_out(stack, admin)
+
+
+def _use_tools(stack: LocalStack) -> None:
+    """A tool of MCP, asked for with a token that somebody minted."""
+    with stack.client_as(ADMIN) as admin:
+        wanted = {"label": "tool user", "kind": "agent", "memories": "*", "scopes": ["read"]}
+        minted = _ok(admin.post("/v1/tokens", json=wanted))
+    with stack.client_as(minted["secret"]) as agent:
+        params = {"name": "recall", "arguments": {"memory": "distilled", "question": "what is packed"}}
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        assert _ok(agent.post("/mcp", json=asked))["result"]["isError"] is False
 
 
 def _use_recipes(admin: httpx.Client) -> None:

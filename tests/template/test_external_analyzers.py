@@ -30,17 +30,24 @@ def granted(of: Template, action: str) -> dict[str, list[Any]]:
     return found
 
 
+def invoked(of: Template) -> dict[str, list[Any]]:
+    """The functions that each function may invoke, but for the MCP endpoint, which asks those that serve its tools."""
+    found = granted(of, "lambda:InvokeFunction")
+    found.pop("mcp")
+    return found
+
+
 def test_passes_may_invoke_the_functions_that_are_named_and_nobody_else_may() -> None:
-    assert granted(template(), "lambda:InvokeFunction") == {}
+    assert invoked(template()) == {}
     named = template(ExternalAnalyzerFunctions=", ".join(ARNS))
-    assert granted(named, "lambda:InvokeFunction") == {"analyze": ARNS}
+    assert invoked(named) == {"analyze": ARNS}
 
 
 def test_passes_may_invoke_the_samples_where_they_are_deployed() -> None:
     samples = [WITH_SAMPLES.attribute(each.logical_id, "Arn") for each in SAMPLES.values()]
-    assert granted(WITH_SAMPLES, "lambda:InvokeFunction") == {"analyze": samples}
+    assert invoked(WITH_SAMPLES) == {"analyze": samples}
     both = template(SampleAnalyzers="true", ExternalAnalyzerFunctions=ARNS[0])
-    assert granted(both, "lambda:InvokeFunction") == {"analyze": [ARNS[0], *samples]}
+    assert invoked(both) == {"analyze": [ARNS[0], *samples]}
 
 
 def test_passes_may_read_the_keys_of_analyzers_where_there_are_some() -> None:

@@ -7,8 +7,11 @@ import sys
 
 import pytest
 
-from provenloop.entry.settings import LOCAL_VARIABLES, TEMPLATE_VARIABLES
+from provenloop.entry.operations import OPERATIONS, Tool
+from provenloop.entry.settings import ASKING_VARIABLES, LOCAL_VARIABLES, TEMPLATE_VARIABLES
+from provenloop.entry.settings import FUNCTIONS as FUNCTION_NAMES
 from tests.template.reading import DOCUMENT, FUNCTIONS, ROOT, SAMPLES, TEMPLATE, WITH_SAMPLES, triggers
+from tests.template.test_rights import ASKED
 
 #: An HTTP API gives up after 30 s.
 HTTP_LIMIT_S = 30
@@ -107,8 +110,17 @@ def test_functions_that_only_answer_http_end_before_the_gateway_hangs_up() -> No
 
 
 def test_the_environment_is_what_the_settings_read_and_the_same_everywhere() -> None:
-    for function in FUNCTIONS.values():
-        assert set(function.need("Environment")["Variables"]) == set(TEMPLATE_VARIABLES)
+    for folder, function in FUNCTIONS.items():
+        further = ASKING_VARIABLES if folder == "mcp" else ()
+        assert set(function.need("Environment")["Variables"]) == {*TEMPLATE_VARIABLES, *further}
+
+
+def test_the_mcp_function_knows_the_functions_that_serve_its_tools_by_their_names_and_may_ask_those() -> None:
+    named = dict(pair.split("=") for pair in FUNCTIONS["mcp"].need("Environment")["Variables"][FUNCTION_NAMES].split())
+    serving = {operation.function for operation in OPERATIONS if isinstance(operation.mcp, Tool)}
+
+    assert named == {folder: TEMPLATE.ref(FUNCTIONS[folder].logical_id) for folder in serving}
+    assert {f"{name}Function" for name in ASKED} == {FUNCTIONS[folder].logical_id for folder in serving}
 
 
 @pytest.mark.parametrize("folder", sorted(SAMPLES))

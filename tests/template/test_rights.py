@@ -138,6 +138,9 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
         "OUTBOX": frozenset({"PutItem", "DeleteItem"}),
         "REPLAY": frozenset({"GetItem", "PutItem"}),
     },
+    "mcp": {
+        "TOKEN": frozenset({"GetItem"}),
+    },
     "distil": {
         "HEAD": frozenset({"GetItem", "Query"}),
         "RECIPE": frozenset({"GetItem", "BatchGetItem", "PutItem", "DeleteItem"}),
@@ -164,6 +167,7 @@ EXPECTED_INDEXES = {
     "jobs": frozenset[str](),
     "recipes": frozenset[str](),
     "distil": frozenset[str](),
+    "mcp": frozenset[str](),
     "approval": frozenset[str](),
     "dispatch": frozenset({"due", "bytime"}),
     "anchor": frozenset({"bytime of memories", "bytime of tenants"}),
@@ -173,6 +177,7 @@ HOST_POLICY = ("ssm:GetParameter", "Policy")
 BEGIN_JOB = ("sqs:SendMessage", "JobQueue")
 PUBLISH = ("events:PutEvents", "EventBus")
 TELL = ("states:SendTaskSuccess", "Any")
+ASKED = ("Ingest", "LoopApi", "Analyze", "Apply", "Lessons", "Recipes")
 START_REVIEW = ("states:StartExecution", "Reviews")
 OTHER_RIGHTS = {
     "ingest": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY}),
@@ -183,6 +188,7 @@ OTHER_RIGHTS = {
     "lessons": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, PUBLISH}),
     "recipes": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, PUBLISH, ("sqs:SendMessage", "DistilQueue")}),
     "distil": frozenset({HOST_POLICY}),
+    "mcp": frozenset({BOOTSTRAP_TOKEN, *(("lambda:InvokeFunction", name) for name in ASKED)}),
     "anchor": frozenset({("s3:ListBucket", "AnchorBucket"), ("s3:PutObject", "Anchors")}),
     "approval": frozenset({HOST_POLICY, TELL, START_REVIEW, ("sns:Publish", "Notices")}),
     "dispatch": frozenset({("sqs:SendMessage", "PassQueue"), PUBLISH, TELL}),
@@ -286,6 +292,7 @@ _ARNS = {
     "AnchorBucket": TEMPLATE.attribute("AnchorBucket", "Arn"),
     "Anchors": ANCHORS,
     "Any": "*",
+    **{name: TEMPLATE.attribute(f"{name}Function", "Arn") for name in ASKED},
     "Reviews": TEMPLATE.attribute("ReviewApproval", "Arn"),
     "Notices": TEMPLATE.attribute("NoticeTopic", "TopicArn"),
 }

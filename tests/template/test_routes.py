@@ -3,7 +3,7 @@
 import importlib
 from collections import Counter
 
-from provenloop.entry.operations import OPERATIONS
+from provenloop.entry.operations import MCP_ROUTES, OPERATIONS
 from tests.template.reading import DOCUMENT, TEMPLATE, routes, triggers
 
 DEFAULT = ("loop_api", "$default", "$default")
@@ -12,7 +12,7 @@ DEFAULT = ("loop_api", "$default", "$default")
 def test_every_route_is_an_operation_of_its_function_and_the_reverse() -> None:
     expected = {(operation.function, operation.method, operation.path) for operation in OPERATIONS}
 
-    assert set(routes()) - {DEFAULT} == expected
+    assert set(routes()) - {DEFAULT} == expected | set(MCP_ROUTES)
 
 
 def test_what_no_route_takes_is_answered_by_the_loop_api() -> None:

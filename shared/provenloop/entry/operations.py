@@ -8,8 +8,8 @@ Long on purpose: one row for each operation, and whoever looks for one, or for a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from provenloop.domain.principal import Scope
 from provenloop.entry.models.access import MemoryRequest, TokenRequest
@@ -72,6 +72,32 @@ SESSION = f"{MEMORY}/sessions/{{id}}"
 RECOMMENDATION = f"{MEMORY}/loop/recommendations/{{id}}"
 
 
+#: Why some operations are no tool of MCP.
+_ADMINISTRATION = "administration is no work of an agent's model"
+_FOR_PEOPLE = "people decide this, at a surface of their own"
+_ONE_BY_ONE = "a tool decides one recommendation a call, each with its own reason"
+_IN_STEPS = "recommendations approves and applies in two calls, each with its own reason"
+_OF_HTTP = "it tells of the HTTP surface itself; server/discover and tools/list tell of this one"
+_TOLD_BY_RUN = "loop_run tells the outcome itself"
+_RECALLED = "recall and recommendations show what an agent needs of it"
+_OF_GUARDS = "guards and hooks around the agent do this, not its model"
+_OF_RUNS = "whoever runs the agent does this when a run is over, not its model"
+_LOOKED_AT = "people and programs look at this; it would only fill the context of a model"
+
+
+class Tool(NamedTuple):
+    """The tool of MCP that is this operation, or is it by one of its actions."""
+
+    name: str
+    action: str | None = None
+
+
+class NoTool(NamedTuple):
+    """No tool of MCP, and why."""
+
+    because: str
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One operation.
@@ -90,6 +116,7 @@ class Operation:
         statuses: HTTP statuses of success.
         takes_model_key: whether a caller may bring a key of its own to ask models with.
         accepted: name of the model of an answer with status 202; None where it is that of every other.
+        mcp: the tool of MCP that it is, or why it is none.
     """
 
     name: str
@@ -106,6 +133,7 @@ class Operation:
     statuses: tuple[int, ...] = (200,)
     accepted: str | None = None
     takes_model_key: bool = False
+    mcp: Tool | NoTool = field(kw_only=True)
 
     @property
     def route_key(self) -> str:
@@ -128,278 +156,359 @@ OPERATIONS: tuple[Operation, ...] = (
         "record_events", "ingest", "POST", f"{MEMORY}/events", ("write",),
         "Record a batch of events: facts, tool calls, observations, skills, goals, events, supersedes, reports.",
         "EventsReply", EventsRequest,
+        mcp=Tool("record"),
     ),
     Operation(
         "run_pass", "analyze", "POST", f"{MEMORY}/loop/run", ("write",),
         "Run one analyzer pass over the memory, if a gate opens.", "PassReply", RunRequest, body_optional=True,
         statuses=(200, 202),
+        mcp=Tool("loop_run"),
     ),
     Operation(
         "apply", "apply", "POST", f"{RECOMMENDATION}/apply", ("apply",),
         "Apply an approved recommendation.", "AppliedReply", ApplyRequest,
+        mcp=Tool("recommendations", "apply"),
     ),
     Operation(
         "roll_back", "apply", "POST", f"{RECOMMENDATION}/rollback", ("apply",),
         "Undo an applied recommendation exactly.", "RolledBackReply", RollbackRequest,
+        mcp=Tool("recommendations", "rollback"),
     ),
     Operation(
         "approve_and_apply", "apply", "POST", f"{RECOMMENDATION}/approve-and-apply", ("review", "apply"),
         "Approve and apply at once: both, or neither.", "AppliedReply", ApplyRequest,
+        mcp=NoTool(_IN_STEPS),
     ),
     Operation(
         "forget", "apply", "POST", f"{MEMORY}/forget", ("admin",),
         "Forget a grain, or everything held about a subject, for good.", "ForgottenReply", ForgetRequest,
         statuses=(200, 202), accepted="JobReply",
+        mcp=NoTool(_ADMINISTRATION),
     ),
-    Operation("health", "loop_api", "GET", "/health", (), "Whether the service answers.", "HealthReply"),
-    Operation("openapi", "loop_api", "GET", "/openapi.json", (), "This document.", None),
+    Operation(
+        "health", "loop_api", "GET", "/health", (), "Whether the service answers.", "HealthReply",
+        mcp=NoTool(_OF_HTTP),
+    ),
+    Operation(
+        "openapi", "loop_api", "GET", "/openapi.json", (), "This document.", None,
+        mcp=NoTool(_OF_HTTP),
+    ),
     Operation(
         "create_memory", "loop_api", "PUT", MEMORY, ("admin",),
         "Make a memory; making it again changes nothing.", "MemoryReply", MemoryRequest,
         body_optional=True, statuses=(201, 200),
+        mcp=NoTool(_ADMINISTRATION),
     ),
-    Operation("list_memories", "loop_api", "GET", "/v1/memories", ("admin",), "List memories.", "MemoriesReply"),
+    Operation(
+        "list_memories", "loop_api", "GET", "/v1/memories", ("admin",), "List memories.", "MemoriesReply",
+        mcp=NoTool(_ADMINISTRATION),
+    ),
     Operation(
         "mint_token", "loop_api", "POST", "/v1/tokens", ("admin",),
         "Mint a token; its secret is shown once.", "MintedReply", TokenRequest, statuses=(201, 200),
+        mcp=NoTool(_ADMINISTRATION),
     ),
     Operation(
         "list_tokens", "loop_api", "GET", "/v1/tokens", ("admin",),
         "List tokens with what they may do and who minted them.", "TokensReply", query=TokensQuery,
+        mcp=NoTool(_ADMINISTRATION),
     ),
     Operation(
         "revoke_token", "loop_api", "DELETE", "/v1/tokens/{id}", ("admin",),
         "Revoke a token and all that was minted under it.", "RevokedReply",
+        mcp=NoTool(_ADMINISTRATION),
     ),
     Operation(
         "show_grain", "loop_api", "GET", f"{MEMORY}/grains/{{address}}", ("read",),
         "Show a grain.", "GrainReply",
+        mcp=NoTool(_RECALLED),
     ),
     Operation(
         "show_entity", "loop_api", "GET", f"{MEMORY}/entities/{{namespace}}/{{subject+}}", ("read",),
         "Show what is held about a subject.", "EntityReply",
+        mcp=NoTool(_RECALLED),
     ),
     Operation(
         "recall", "loop_api", "GET", f"{MEMORY}/recall", ("read",),
         "Recall what is held about a subject, a relation or a question.", "RecallReply", query=RecallQuery,
+        mcp=Tool("recall"),
     ),
     Operation(
         "show_history", "loop_api", "GET", f"{MEMORY}/history", ("read",),
         "Show the versions of a grain, or every value of a relation.", "HistoryReply", query=HistoryQuery,
+        mcp=NoTool(_RECALLED),
     ),
     Operation(
         "list_recommendations", "loop_api", "GET", f"{MEMORY}/loop/recommendations", ("read",),
         "List recommendations in review order.", "QueueReply", query=QueueQuery,
+        mcp=Tool("recommendations", "list"),
     ),
     Operation(
         "show_recommendation", "loop_api", "GET", RECOMMENDATION, ("read",),
         "Show a recommendation: proposal, evidence, metric, audit.", "RecommendationReply",
+        mcp=Tool("recommendations", "show"),
     ),
     Operation(
         "approve", "loop_api", "POST", f"{RECOMMENDATION}/approve", ("review",),
         "Approve a recommendation as it was seen.", "DecisionReply", ApproveRequest,
+        mcp=Tool("recommendations", "approve"),
     ),
     Operation(
         "reject", "loop_api", "POST", f"{RECOMMENDATION}/reject", ("review",),
         "Reject a recommendation, or withdraw an approved one; its finding stays quiet for a while.", "RejectedReply",
         DecisionRequest,
+        mcp=Tool("recommendations", "reject"),
     ),
     Operation(
         "request_review", "loop_api", "POST", f"{RECOMMENDATION}/request-review", ("review",),
         "Have a pending recommendation reviewed: reviewers are told of it, and reminded.", "ReviewReply",
+        mcp=NoTool(_FOR_PEOPLE),
     ),
     Operation(
         "acknowledge", "loop_api", "POST", f"{RECOMMENDATION}/acknowledge", ("review",),
         "Close advice that was followed; its finding stays quiet for 30 days.", "RejectedReply", DecisionRequest,
+        mcp=Tool("recommendations", "acknowledge"),
     ),
     Operation(
         "snooze", "loop_api", "POST", f"{RECOMMENDATION}/snooze", ("review",),
         "Put a recommendation off, for at most 90 days.", "SnoozedReply", SnoozeRequest,
+        mcp=Tool("recommendations", "snooze"),
     ),
     Operation(
         "wake", "loop_api", "POST", f"{RECOMMENDATION}/wake", ("review",),
         "Let a snoozed recommendation wait again before its time.", "DecisionReply", DecisionRequest,
+        mcp=NoTool(_FOR_PEOPLE),
     ),
     Operation(
         "batch_review", "loop_api", "POST", f"{MEMORY}/loop/recommendations/batch-review", ("review",),
         "Decide the same about each of up to 50 listed recommendations.", "BatchReviewReply", BatchReviewRequest,
+        mcp=NoTool(_ONE_BY_ONE),
     ),
     Operation(
         "show_run", "loop_api", "GET", f"{MEMORY}/loop/runs/{{run}}", ("read",),
         "Show the outcome of a pass.", "PassReply",
+        mcp=NoTool(_TOLD_BY_RUN),
     ),
     Operation(
         "loop_health", "loop_api", "GET", f"{MEMORY}/loop/health", ("read",),
         "Show how far the loop of this memory is.", "LoopHealthReply",
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "show_outcomes", "loop_api", "GET", f"{MEMORY}/loop/outcomes", ("read",),
         "Show what became of applied changes, and how each analyzer fared.", "OutcomesReply",
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "show_telemetry", "loop_api", "GET", f"{MEMORY}/loop/telemetry", ("read",),
         "Show what is recalled most, what is asked, and what finds nothing.", "TelemetryReply",
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "list_analyzers", "loop_api", "GET", f"{MEMORY}/loop/analyzers", ("read",),
         "List analyzers with their parameters.", "AnalyzersReply",
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "show_policy", "loop_api", "GET", f"{MEMORY}/loop/policy", ("read",),
         "Show the host policy in force, and what is wrong with it.", "PolicyReply",
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "configure", "loop_api", "POST", f"{MEMORY}/loop/config", ("admin",),
         "Switch analyzers, set parameters, raise floors, restrict namespaces; set up lessons.", "ConfigReply",
         ConfigRequest,
+        mcp=NoTool(_ADMINISTRATION),
     ),
     Operation(
         "show_job", "jobs", "GET", f"{MEMORY}/jobs/{{job}}", ("admin",),
         "Show how far a job is: a large forget, or an erasure.", "JobReply",
+        mcp=NoTool(_ADMINISTRATION),
     ),
     Operation(
         "export_audit", "loop_api", "GET", f"{MEMORY}/audit", ("read",),
         "Export the audit trail, one entry a line, by subject or by time, in pages.", None, query=AuditExportQuery,
         media_type="application/x-ndjson",
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "verify_audit", "loop_api", "GET", f"{MEMORY}/audit/verify", ("read",),
         "Verify the audit chains and name the first break.", "AuditVerifyReply", query=AuditQuery,
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "export_tenant_audit", "loop_api", "GET", "/v1/audit", ("admin",),
         "Export the tenant's own audit trail: its tokens minted and revoked, its memories created and erased.", None,
         query=AuditExportQuery, media_type="application/x-ndjson",
+        mcp=NoTool(_ADMINISTRATION),
     ),
     Operation(
         "verify_tenant_audit", "loop_api", "GET", "/v1/audit/verify", ("admin",),
         "Verify the tenant's own audit chains and name the first break.", "AuditVerifyReply", query=AuditQuery,
+        mcp=NoTool(_ADMINISTRATION),
     ),
     Operation(
         "export_memory", "loop_api", "GET", f"{MEMORY}/export", ("admin",),
         "Export everything a memory holds, from its configuration to its audit trail, in pages of JSON lines.", None,
         query=ExportQuery, media_type="application/x-ndjson",
+        mcp=NoTool(_ADMINISTRATION),
     ),
     Operation(
         "report_lesson", "lessons", "POST", f"{MEMORY}/lessons", ("write",),
         "Report what went wrong; equal reports merge into one card.", "ReportReply", ReportRequest,
+        mcp=Tool("report_lesson"),
     ),
     Operation(
         "list_lessons", "lessons", "GET", f"{MEMORY}/lessons", ("read",),
         "List lessons of a project or of all, the newest first.", "LessonsReply", query=LessonsQuery,
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "lesson_stats", "lessons", "GET", f"{MEMORY}/lessons/stats", ("read",),
         "Show figures about lessons and the settings in force.", "LessonStatsReply",
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "pass_lesson", "lessons", "POST", f"{MEMORY}/lessons/pass", ("write",),
         "Say that a rule fired and was followed; counted once, when the session ends.", "LessonPassReply",
         PassRequest,
+        mcp=NoTool(_OF_GUARDS),
     ),
     Operation(
         "digest_lessons", "lessons", "POST", f"{MEMORY}/lessons/digest", ("write",),
         "Have a model distil what went wrong in a session into candidate cards.", "DigestReply", DigestRequest,
+        mcp=NoTool(_OF_GUARDS),
     ),
     Operation(
         "offer_lesson", "lessons", "POST", f"{RECOMMENDATION}/offer-card", ("review",),
         "Offer an applied lesson of tool_failure as a candidate card; people only.", "ReportReply", OfferRequest,
+        mcp=NoTool(_FOR_PEOPLE),
     ),
     Operation(
         "start_session", "lessons", "POST", f"{SESSION}/start", ("write",),
         "Start a session, or resume it: the rules of its project, as a block of text.", "StartReply", StartRequest,
+        mcp=NoTool(_OF_GUARDS),
     ),
     Operation(
         "end_session", "lessons", "POST", f"{SESSION}/end", ("write",),
         "End a session: what was followed and what was not broken counts, once.", "EndReply",
+        mcp=NoTool(_OF_GUARDS),
     ),
     Operation(
         "show_context", "lessons", "GET", f"{MEMORY}/context", ("read",),
         "Show what an agent is told when it begins: rules, applied lessons and what waits, as a block within a budget.",
         "ContextReply", query=ContextQuery,
+        mcp=Tool("session_context"),
     ),
     Operation(
         "list_cards", "lessons", "GET", CARDS, ("read",),
         "List cards by project and status; those that are armed are the rules.", "CardsReply", query=CardsQuery,
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "migrate_cards", "lessons", "POST", f"{CARDS}/migrate", ("review",),
         "Merge cards that fold to one key; people only.", "MigrateReply", MigrateRequest,
+        mcp=NoTool(_FOR_PEOPLE),
     ),
     Operation(
         "show_card", "lessons", "GET", f"{CARDS}/{{id}}", ("read",),
         "Show a card: counters, evidence, audit.", "CardReply",
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "replay_card", "lessons", "GET", f"{CARDS}/{{id}}/replay", ("read",),
         "Show which past lessons and passes the key of a card matches, before it is armed.", "ReplayReply",
         query=ReplayQuery,
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "act_on_card", "lessons", "POST", f"{CARDS}/{{id}}/{{action}}", ("review",),
         "Arm, reject, demote, archive, edit or revive a card; people only.", "CardActionReply", CardActionRequest,
+        mcp=NoTool(_FOR_PEOPLE),
     ),
     Operation(
         "match_recipe", "recipes", "POST", f"{RECIPES}/match", ("write",),
         "Ask whether a stored answer serves a request; never fails the caller's turn.", "MatchReply", MatchRequest,
         takes_model_key=True,
+        mcp=Tool("match_recipe"),
     ),
     Operation(
         "commit_recipe", "recipes", "POST", f"{RECIPES}/commit", ("write",),
         "Say that a hit was delivered; counted once, within an hour.", "CommitReply", CommitRequest,
+        mcp=Tool("commit_recipe"),
     ),
     Operation(
         "give_feedback", "recipes", "POST", f"{RECIPES}/feedback", ("write",),
         "Say what became of a hit, within 30 days; what regressed twice is quarantined.", "FeedbackReply",
         FeedbackRequest,
+        mcp=NoTool(_OF_RUNS),
     ),
     Operation(
         "distil_recipe", "recipes", "POST", f"{RECIPES}/distil", ("write",),
         "Have a model make a recipe of a run that went well.", "DistilReply", DistilRequest, statuses=(200, 202),
         takes_model_key=True,
+        mcp=NoTool(_OF_RUNS),
     ),
     Operation(
         "show_distillation", "recipes", "GET", f"{RECIPES}/distil/{{job}}", ("write",),
         "Show how far a distillation is.", "DistilReply",
+        mcp=NoTool(_OF_RUNS),
     ),
     Operation(
         "list_recipes", "recipes", "GET", RECIPES, ("read",),
         "List recipes by status; those that are quarantined wait for a person.", "RecipesReply", query=RecipesQuery,
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "recipes_health", "recipes", "GET", f"{RECIPES}/health", ("read",),
         "Show the settings of recipes in force, which rungs work, and what is wrong.", "RecipesHealthReply",
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "show_recipe", "recipes", "GET", f"{RECIPES}/{{id}}", ("read",),
         "Show a recipe: texts, what became of its hits, audit.", "RecipeReply",
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "restore_recipe", "recipes", "POST", f"{RECIPES}/{{id}}/restore", ("review",),
         "Serve a quarantined or retired recipe again; people only.", "RecipeDecisionReply", RecipeDecisionRequest,
+        mcp=NoTool(_FOR_PEOPLE),
     ),
     Operation(
         "retire_recipe", "recipes", "POST", f"{RECIPES}/{{id}}/retire", ("review",),
         "Serve a recipe no more; people only.", "RecipeDecisionReply", RecipeDecisionRequest,
+        mcp=NoTool(_FOR_PEOPLE),
     ),
     Operation(
         "forget_recipe", "recipes", "POST", f"{RECIPES}/{{id}}/forget", ("admin",),
         "Forget a recipe, its vector and its texts in the ledger, for good; what it cost stays.",
         "ForgottenRecipeReply", RecipeDecisionRequest,
+        mcp=NoTool(_ADMINISTRATION),
     ),
     Operation(
         "list_ledger", "recipes", "GET", f"{MEMORY}/ledger", ("read",),
         "List what each call of a model cost, and each run that was saved.", "LedgerReply", query=LedgerRowsQuery,
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "summarise_ledger", "recipes", "GET", f"{MEMORY}/ledger/summary", ("read",),
         "Sum up cost by component, the runs saved, and the cost of each.", "LedgerSummaryReply", query=LedgerQuery,
+        mcp=NoTool(_LOOKED_AT),
     ),
     Operation(
         "delete_memory", "jobs", "DELETE", MEMORY, ("admin",),
         "Erase a memory for good, by a job; its name is never given again.", "JobReply", EraseRequest, statuses=(202,),
+        mcp=NoTool(_ADMINISTRATION),
     ),
 )  # fmt: skip
+
+
+#: Routes of the MCP endpoint, which is no operation but a surface of its own: function, method, path.
+MCP_ROUTES: tuple[tuple[str, Method, str], ...] = (
+    ("mcp", "POST", "/mcp"),
+    ("mcp", "GET", "/mcp"),
+    ("mcp", "DELETE", "/mcp"),
+)
 
 
 def operations_of(function: str) -> tuple[Operation, ...]:

@@ -40,6 +40,7 @@ MODEL_KEY_SECRET = "PROVENLOOP_MODEL_KEY_SECRET"
 EXTERNAL_KEYS_SECRET = "PROVENLOOP_EXTERNAL_KEYS_SECRET"
 EMBEDDER = "PROVENLOOP_EMBEDDER"
 VECTOR_INDEX = "PROVENLOOP_VECTOR_INDEX"
+FUNCTIONS = "PROVENLOOP_FUNCTIONS"
 NOW = "PROVENLOOP_NOW"
 DEV_TOKEN = "PROVENLOOP_DEV_TOKEN"
 POLICY_PARAMETER = "POLICY_PARAMETER"
@@ -77,6 +78,8 @@ TEMPLATE_VARIABLES: tuple[str, ...] = (
     "POWERTOOLS_METRICS_NAMESPACE",
     "POWERTOOLS_LOG_LEVEL",
 )
+#: What the template sets for the function that asks others.
+ASKING_VARIABLES: tuple[str, ...] = (FUNCTIONS,)
 #: What only a local stack or a test sets; the template never does, and a deployed function refuses to work with it.
 LOCAL_VARIABLES: tuple[str, ...] = (NOW, DEV_TOKEN, POLICY_FILE, LLM_COMMAND, ANALYZER_COMMANDS)
 #: Lambda sets this, and lets nobody else set it.
@@ -231,6 +234,11 @@ class Settings:
         return self.values.get(VECTOR_INDEX) or None
 
     @property
+    def functions(self) -> Mapping[str, str]:
+        """Names in Lambda of the functions that this one asks, by their folders."""
+        return dict(pair.split("=", 1) for pair in self._need(FUNCTIONS).split())
+
+    @property
     def dev_token(self) -> str | None:
         """The bootstrap admin token of a local stack, instead of the secret."""
         return self.values.get(DEV_TOKEN) or None
@@ -278,7 +286,7 @@ def read_settings() -> Settings:
     Raises:
         InternalError: this is a deployed function, and something is set that only a local stack may have.
     """
-    names = (*TEMPLATE_VARIABLES, *LOCAL_VARIABLES, *RECIPE_VARIABLES)
+    names = (*TEMPLATE_VARIABLES, *ASKING_VARIABLES, *LOCAL_VARIABLES, *RECIPE_VARIABLES)
     found = {name: os.environ[name] for name in names if name in os.environ}
     if os.environ.get(_WHERE, "").startswith("AWS_Lambda"):
         for name in found.keys() & set(LOCAL_VARIABLES):

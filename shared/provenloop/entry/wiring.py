@@ -37,6 +37,7 @@ from provenloop.services.token_port import TokenStore
 from provenloop.services.waiting import Teller
 
 if TYPE_CHECKING:
+    from provenloop.adapters.functions import LambdaFunctions
     from provenloop.adapters.oidc.issuer import OidcIssuer
 
 _FIRST_PAUSE_S = 0.025
@@ -185,6 +186,14 @@ class Wiring(RecipeWiring, ExternalWiring):
         from provenloop.adapters.sqs import SqsJobQueue
 
         return SqsJobQueue(self.settings.job_queue_url)
+
+    @cached_property
+    def functions(self) -> LambdaFunctions:
+        """The other functions of this installation."""
+        from provenloop.adapters.functions import LambdaFunctions
+
+        # Only the function that asks knows their names; in a local stack another one may have made this wiring.
+        return LambdaFunctions(read_settings().functions)
 
     @cached_property
     def reviews(self) -> ReviewWorkflow:

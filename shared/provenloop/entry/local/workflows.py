@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 import boto3
 from botocore.awsrequest import AWSResponse
+from botocore.handlers import BUILTIN_HANDLERS, REGISTER_FIRST
 
 from provenloop.entry.local.functions import Invocation, StoppedError
 from provenloop.entry.local.intrinsics import TemplateError, text_of
@@ -62,26 +63,46 @@ def topics(template: Template) -> tuple[str, ...]:
 
 @contextmanager
 def answering_invocations(invoke: Callable[[str, Any], Invocation]) -> Iterator[None]:
-    """While inside, Lambda's Invoke reaches ``invoke``, which takes a function's ARN or name and the event."""
+    """While inside, Lambda's Invoke reaches ``invoke``, which takes a function's ARN or name and the event.
+
+    One inside another answers alone: every handler of an event is called, and a call answered twice is done twice.
+    """
     if boto3.DEFAULT_SESSION is None:
         boto3.setup_default_session()
     # The session's own events: what the emulator's interpreter makes its clients from.
     session: Any = boto3.DEFAULT_SESSION
-
-    def answer(request: Any, **_: Any) -> AWSResponse:
-        event = json.loads(request.body or b"{}")
-        try:
-            status, headers, payload = _answered(invoke(_function_of(request.url), event))
-        except (StoppedError, KeyError):
-            status, headers, payload = 500, {}, {"Message": "there is no such function now"}
-        raw = _Raw(json.dumps(payload).encode())
-        return AWSResponse(request.url, status, {**_ANSWERS_JSON, **headers}, raw)  # type: ignore[arg-type]
-
-    session.events.register_first(_EVENT, answer, unique_id=_HOOK)
+    _answering.append(invoke)
+    # It may have begun with the handler already.
+    session.events.unregister(_EVENT, _answer)
+    session.events.register_first(_EVENT, _answer, unique_id=_HOOK)
+    if _FOR_NEW_SESSIONS not in BUILTIN_HANDLERS:
+        BUILTIN_HANDLERS.append(_FOR_NEW_SESSIONS)
     try:
         yield
     finally:
-        session.events.unregister(_EVENT, unique_id=_HOOK)
+        _answering.remove(invoke)
+        if not _answering:
+            BUILTIN_HANDLERS.remove(_FOR_NEW_SESSIONS)
+            session.events.unregister(_EVENT, unique_id=_HOOK)
+
+
+_answering: list[Callable[[str, Any], Invocation]] = []
+
+
+def _answer(request: Any, **_: Any) -> AWSResponse | None:
+    if not _answering:
+        return None
+    event = json.loads(request.body or b"{}")
+    try:
+        status, headers, payload = _answered(_answering[-1](_function_of(request.url), event))
+    except (StoppedError, KeyError):
+        status, headers, payload = 500, {}, {"Message": "there is no such function now"}
+    raw = _Raw(json.dumps(payload).encode())
+    return AWSResponse(request.url, status, {**_ANSWERS_JSON, **headers}, raw)  # type: ignore[arg-type]
+
+
+#: What sessions begin with: functions make their own.
+_FOR_NEW_SESSIONS = (_EVENT, _answer, REGISTER_FIRST)
 
 
 def _answered(outcome: Invocation) -> tuple[int, Mapping[str, str], Any]:

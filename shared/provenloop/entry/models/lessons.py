@@ -27,7 +27,7 @@ _Statement = Annotated[
     Field(description=f"What the rule says, at most {MAX_STATEMENT_CHARS} characters; a blank one was not given."),
     AfterValidator(no_control),
 ]
-_Limit = Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=MAX_PAGE)]
+_Limit = Annotated[int, Field(ge=1, le=MAX_PAGE), BeforeValidator(whole_number)]
 _Cursor = Annotated[str | None, Field(min_length=1, max_length=2048)]
 
 
@@ -122,12 +122,12 @@ class ContextQuery(WireModel):
     project: Line | None = None
     session: Annotated[ForeignId | None, Field(description="Its rules are told as they were put before it.")] = None
     k: Annotated[
-        int, BeforeValidator(whole_number), Field(ge=0, le=MAX_LESSONS, description="At most so many lessons.")
+        int, Field(ge=0, le=MAX_LESSONS, description="At most so many lessons."), BeforeValidator(whole_number)
     ] = DEFAULT_LESSONS
     budget: Annotated[
         int,
-        BeforeValidator(whole_number),
         Field(ge=MIN_BUDGET, le=MAX_BUDGET, description="Tokens of the block; one is taken for 3 bytes of UTF-8."),
+        BeforeValidator(whole_number),
     ] = DEFAULT_BUDGET
 
 

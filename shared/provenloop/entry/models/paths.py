@@ -65,14 +65,14 @@ class QueueQuery(WireModel):
     status: Line = "pending"
     severity: Severity | None = None
     analyzer: Line | None = None
-    limit: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=MAX_PAGE)] = DEFAULT_PAGE
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE), BeforeValidator(whole_number)] = DEFAULT_PAGE
     cursor: Annotated[str | None, Field(min_length=1, max_length=2048)] = None
 
 
 class TokensQuery(WireModel):
     """Which part of the tokens to show."""
 
-    limit: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=MAX_PAGE)] = MAX_PAGE
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE), BeforeValidator(whole_number)] = MAX_PAGE
     cursor: ForeignId | None = None
 
 
@@ -84,7 +84,7 @@ class RecallQuery(WireModel):
     relation: Annotated[Name | None, Field(description="In any spelling; alone, across all subjects.")] = None
     question: Annotated[Question | None, Field(description="Free text; the answers come ranked.")] = None
     as_of: Annotated[QueryInstant | None, Field(description="What was live at that instant; now, if left out.")] = None
-    limit: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), BeforeValidator(whole_number)] = DEFAULT_LIMIT
     run_id: Annotated[ForeignId | None, Field(description="Names the run of the agent that asks.")] = None
 
 

@@ -13,7 +13,7 @@ from provenloop.domain.recipe import FeedbackVerdict, RecipeKind
 from provenloop.entry.models.fields import Because, ForeignId, Line, Tag, WireModel, one_line, refusal
 from provenloop.entry.models.paths import MAX_PAGE, QueryInstant, whole_number
 
-_Limit = Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=MAX_PAGE)]
+_Limit = Annotated[int, Field(ge=1, le=MAX_PAGE), BeforeValidator(whole_number)]
 _MAX_FIELDS = 16
 _MAX_FIELDS_BYTES = 2_048
 
