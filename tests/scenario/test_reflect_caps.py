@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from provenloop.analyzers.model_findings import LLM
 from provenloop.domain.model_cost import Usage, cost_nano_usd
 from provenloop.reflection.bundle import MAX_EVIDENCE, TEXT_CHARS, Limits
 from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
@@ -117,6 +118,21 @@ def test_what_is_too_large_is_shown_in_part_so_that_half_is_left_to_judge_it(max
     one_more = most_of(meter.asked[0]) + len(shown[-1].block.encode()) + 1_000
     assert len(shown) == MAX_EVIDENCE or most_of(meter.asked[0]) <= max_tokens / 2 < one_more
     assert len(found.findings) >= 1
+    assert found.counts["left_out"] == LARGE.pieces - len(meter.asked[0].quoted)
+
+
+@pytest.mark.parametrize("letter", ["a", "ж", "語", "\U0001f600", "\x00"])
+def test_the_least_that_a_memory_may_allow_takes_one_finding_about_one_grain_through_all_stages(
+    letter: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ANSWERS, "discover", {"recommendations": [draft(evidence=["e1"], guidance="")]})
+    [least] = [each.low for each in LLM.parameters if each.name == "max_tokens"]
+    [grain, *_] = LARGE.evidence
+    bundle = replace(LARGE, evidence=(replace(grain, text=letter * TEXT_CHARS),))
+    meter = Meter([(1.0, "truth")])
+    found = reflected(meter, bundle, Limits(max_tokens=int(least or 0)))
+    assert [request.op for request in meter.asked] == ["discover", "ground", "verify", "enrich"]
+    assert len(found.findings) == 1
 
 
 @pytest.mark.parametrize("max_tokens", [9_000, 12_000])

@@ -57,6 +57,11 @@ class Bundle:
     rejected: tuple[Decided, ...] = ()
 
     @property
+    def pieces(self) -> int:
+        """How many items it shows."""
+        return len(self.briefs) + len(self.evidence) + len(self.approved) + len(self.rejected)
+
+    @property
     def by_label(self) -> Mapping[str, Evidence]:
         """The evidence by what it is cited as."""
         return {item.label: item for item in self.evidence}

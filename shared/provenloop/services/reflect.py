@@ -33,7 +33,8 @@ _Drafts = Sequence[ModelDraft]
 class Reflected:
     """What came of asking models.
 
-    ``rows`` are for the ledger, one for each call. ``counts`` holds ``calls``, ``drafts``, ``grounded`` and ``kept``.
+    ``rows`` are for the ledger, one for each call. ``counts`` holds ``calls``, ``drafts``, ``grounded``, ``kept``,
+    and ``left_out``: what a model was to be shown and was not, for the limits had no room for it.
     ``stopped`` says why it ended early: ``off`` (no key), ``no_evidence``, ``abstained`` (nothing was proposed),
     ``ungrounded``, ``dropped`` (nothing usable was proposed, or nothing was kept), ``budget``, ``time``, or
     ``<stage>:<kind>`` of a call that failed. ``retry``: nothing came of it, and the cause may pass. ``model`` is the
@@ -73,7 +74,7 @@ class _Reflection:
         self._limits = limits
         self._calls = calls
         self._model = model
-        self._counts = dict.fromkeys(("drafts", "grounded", "kept"), 0)
+        self._counts = dict.fromkeys(("left_out", "drafts", "grounded", "kept"), 0)
 
     def ended(self, findings: _Drafts, stopped: str | None, *, retry: bool = False) -> Reflected:
         """What came of it so far."""
@@ -93,7 +94,9 @@ class _Reflection:
             return self.ended(verified, stopped.reason)
 
     def _discovered(self, main: KeyedModel) -> _Drafts:
-        shown, answer = self._asked(DISCOVER, less_and_less(self._bundle), quoted_bundle, main)
+        shown = self._chosen(DISCOVER, less_and_less(self._bundle), quoted_bundle, main)
+        self._counts["left_out"] = self._bundle.pieces - shown.pieces
+        answer = self._calls.ask(DISCOVER, quoted_bundle(shown), main)
         self._model = plain_text(answer.model, MAX_MODEL_CHARS) or self._model
         drafts = _required(DISCOVER, read_drafts(answer.value, shown))
         self._counts["drafts"] = len(drafts)
@@ -121,10 +124,16 @@ class _Reflection:
     def _asked(
         self, stage: Stage, choices: Sequence[_T], quoted: Callable[[_T], Sequence[Quoted]], asked: KeyedModel
     ) -> tuple[_T, ModelAnswer]:
-        """The first choice of what to ask about that leaves enough for the stages to come, and the answer."""
-        budget = self._calls.budget.half if stage in (DISCOVER, GROUND) else self._calls.budget
-        chosen = first_that_fits(choices, lambda each: bound_of(stage, quoted(each), asked.model.model), budget)
+        """What was asked about, and the answer."""
+        chosen = self._chosen(stage, choices, quoted, asked)
         return chosen, self._calls.ask(stage, quoted(chosen), asked)
+
+    def _chosen(
+        self, stage: Stage, choices: Sequence[_T], quoted: Callable[[_T], Sequence[Quoted]], asked: KeyedModel
+    ) -> _T:
+        """The first choice of what to ask about that leaves enough for the stages to come."""
+        budget = self._calls.budget.half if stage in (DISCOVER, GROUND) else self._calls.budget
+        return first_that_fits(choices, lambda each: bound_of(stage, quoted(each), asked.model.model), budget)
 
 
 def _fewer_and_fewer(drafts: _Drafts) -> Sequence[_Drafts]:

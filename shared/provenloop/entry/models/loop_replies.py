@@ -33,6 +33,9 @@ class ModelsAsked(WireModel):
 
     model: Annotated[str, Field(description="The model that proposes, as it calls itself.")]
     calls: int
+    left_out: Annotated[
+        int, Field(description="Evidence, findings and decisions that it was not shown, for the limits had no room.")
+    ]
     drafts: Annotated[int, Field(description="Findings that were proposed and cite what was shown.")]
     grounded: Annotated[int, Field(description="Those of them whose premises the evidence holds.")]
     kept: Annotated[int, Field(description="Those of them that were judged sound, with enough confidence.")]
