@@ -21,7 +21,7 @@ def is_wrong(path: str, headers: Mapping[str, str], body: Body) -> bool:
     """Whether the API refuses a request for its form."""
     if _is_converse(path):
         return _is_wrong_converse(body)
-    if {"model", "max_tokens", "messages"} - body.keys():
+    if {"model", "messages"} - body.keys() or not {"max_tokens", "max_completion_tokens"} & body.keys():
         return True
     if path == CHAT:
         return _is_wrong_chat(body)
@@ -73,7 +73,7 @@ def _is_wrong_message(body: Body) -> bool:
 
 
 def _is_wrong_chat(body: Body) -> bool:
-    if body.keys() - {"model", "max_tokens", "messages", "temperature", "response_format"}:
+    if body.keys() - {"model", "max_tokens", "max_completion_tokens", "messages", "temperature", "response_format"}:
         return True
     wanted = body["response_format"]
     if wanted["type"] == "json_object":

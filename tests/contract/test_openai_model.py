@@ -119,6 +119,31 @@ def test_a_gateway_that_refuses_the_schema_is_asked_once_more_without(server: Mo
     assert second.body["response_format"] == {"type": "json_object"}
 
 
+@pytest.mark.parametrize("field", ["max_tokens", "temperature"])
+def test_a_gateway_that_refuses_a_field_is_asked_once_more_as_newer_models_want_it(
+    server: ModelServer, field: str
+) -> None:
+    refused = {"error": {"message": f"Unsupported: {field}", "param": field, "code": "unsupported_parameter"}}
+
+    def play(body: Mapping[str, Any]) -> Play:
+        return (
+            says({"word": "ok"}) if "temperature" not in body else Play(status=400, body=json.dumps(refused).encode())
+        )
+
+    answer = ask(server, play)
+    assert isinstance(answer, ModelAnswer)
+    first, second = server.seen
+    same = {name: value for name, value in first.body.items() if name not in ("max_tokens", "temperature")}
+    assert second.body == {**same, "max_completion_tokens": 64}
+
+
+@pytest.mark.parametrize("error", [None, [], "no", {"param": ["max_tokens"]}, {"param": "model"}])
+def test_a_refusal_that_names_no_such_field_is_about_the_schema(server: ModelServer, error: Any) -> None:
+    refused = json.dumps({"error": error}).encode()
+    ask(server, lambda body: Play(status=400, body=refused) if "json_schema" in str(body) else says({"word": "ok"}))
+    assert server.seen[1].body["response_format"] == {"type": "json_object"}
+
+
 def test_a_gateway_that_refuses_both_is_asked_no_third_time(server: ModelServer) -> None:
     assert ask(server, fails(400, "invalid")) == ModelFailure("unknown")
     assert len(server.seen) == 2

@@ -1,7 +1,8 @@
 """Chat completions, as many gateways offer them, behind ``services.model_port.ModelProvider``.
 
 Invariants: the HTTP library is imported when a model is first asked; a connection lives for one call, so the key stays
-nowhere; nothing is tried twice, but where a gateway refuses the schema the same is asked once more without it; the time
+nowhere; nothing is tried twice, but where a gateway refuses the form of a question the same is asked once more in
+another: as newer models want it where it names a field of ours, else without the schema; the time
 of a call is over when it is over, and an answer is at most 2 MB; nothing of an exception leaves this module, for they
 hold the request with the key in it.
 """
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from provenloop.adapters.bounded_http import BoundedTransport
 
 _OK = 200
-#: What gateways answer that know no schemas, or not all of this one.
+#: What gateways answer to a form that they do not take.
 _UNUSABLE = frozenset({400, 422})
+#: Fields that models which reason refuse; they have a name of their own for the first, and choose the other.
+_OLDER = frozenset({"max_tokens", "temperature"})
 
 
 class OpenAiModel:
@@ -50,7 +53,7 @@ class OpenAiModel:
             with transport.deadline, _client(transport, key) as client:
                 response = self._post(client, transport, _body(request))
                 if response.status_code in _UNUSABLE:
-                    response = self._post(client, transport, _body_without_schema(request))
+                    response = self._post(client, transport, _body_otherwise(request, response))
                 return _read(response, request)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong there, the caller goes on without a model
             return _failure(error, timed_out=transport.deadline.is_over)
@@ -71,6 +74,14 @@ def _body(request: ModelRequest) -> dict[str, Any]:
     schema = {"name": "answer", "strict": True, "schema": dict(request.schema)}
     wanted = {"type": "json_schema", "json_schema": schema}
     return {**_question(request, request.instructions), "response_format": wanted}
+
+
+def _body_otherwise(request: ModelRequest, refused: httpx2.Response) -> dict[str, Any]:
+    error = (object_of(refused.content.decode("utf-8", "replace")) or {}).get("error")
+    if not isinstance(error, dict) or str(error.get("param")) not in _OLDER:
+        return _body_without_schema(request)
+    body = {name: value for name, value in _body(request).items() if name not in _OLDER}
+    return {**body, "max_completion_tokens": request.max_tokens}
 
 
 def _body_without_schema(request: ModelRequest) -> dict[str, Any]:
