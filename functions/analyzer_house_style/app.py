@@ -47,7 +47,7 @@ def _odd_relations(grains: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, An
         better = snake_case(relation)
         yield {
             "target": f"entity:{namespace}/{subject}",
-            "summary": f"The relation {relation!r} is not lower snake_case",
+            "summary": "A relation of it is not lower snake_case",
             "severity": "low",
             "evidence": hashes[:MAX_EVIDENCE],
             "guidance": f"State it as {better!r}." if _SNAKE_CASE.match(better) else "Name it with a-z, 0-9 and _.",

@@ -152,7 +152,7 @@ def test_external_analyzers_are_shown_without_what_may_be_secret(host: Api) -> N
     command = {"id": "ext.finder/1", "endpoint": "command:./finder.py --key secret", "needs": ["goal"]}
     put(host, {"analyzers": [registered, command]})
     assert host.done("show_policy")["policy"]["analyzers"] == [
-        {**registered, **limits, "endpoint": "https://pii.example/analyze"},
+        {**registered, **limits, "endpoint": "https://pii.example"},
         {**command, **limits, "endpoint": "command:./finder.py"},
     ]
 

@@ -145,7 +145,7 @@ def test_relations_of_another_style_are_one_finding_a_subject_with_the_better_na
     [finding] = ask("ext.house_style/1", *facts).findings
     assert finding.target == Target("entity", ("shared", "sam"))
     assert finding.evidence == tuple(fact.address for fact in facts[:2])
-    assert finding.summary == "The relation 'livesIn' is not lower snake_case"
+    assert finding.summary == "A relation of it is not lower snake_case"
     assert finding.guidance == "State it as 'lives_in'."
 
 

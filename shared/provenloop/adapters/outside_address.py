@@ -5,8 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from provenloop.domain.errors import InternalError
-
-_HERE = frozenset({"127.0.0.1", "::1", "localhost"})
+from provenloop.domain.this_machine import THIS_MACHINE
 
 
 def checked_address(address: str, whose: str) -> str:
@@ -16,6 +15,6 @@ def checked_address(address: str, whose: str) -> str:
         InternalError: it is neither of HTTPS nor on this machine.
     """
     parts = urlsplit(address)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _HERE):
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in THIS_MACHINE):
         raise InternalError(f"the address of {whose} must be one of https")
     return address

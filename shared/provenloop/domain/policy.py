@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from provenloop.domain.canonical import canonical_json, sha256_hex
 from provenloop.domain.recommendation import Severity, severity_rank
@@ -75,9 +75,18 @@ class Policy:
     pseudonymize: Pseudonymize = field(default_factory=Pseudonymize)
 
     @property
+    def shown(self) -> dict[str, Any]:
+        """The policy as people see it: names of people are told to nobody, only how many are listed, and endpoints as
+        far as nothing of them may be secret.
+        """
+        analyzers = [{**asdict(each), "endpoint": each.shown_endpoint} for each in self.analyzers]
+        masked = {"enabled": self.pseudonymize.enabled, "names": len(self.pseudonymize.names)}
+        return {**asdict(self), "analyzers": analyzers, "pseudonymize": masked}
+
+    @property
     def digest(self) -> str:
-        """16 hex digits that name exactly this policy."""
-        return sha256_hex(canonical_json(asdict(self)))[:_DIGEST_CHARS]
+        """16 hex digits that name this policy as it is shown: with what is hidden in it, they could prove a guess."""
+        return sha256_hex(canonical_json(self.shown))[:_DIGEST_CHARS]
 
     def denies(self, family: str, trust: str) -> bool:
         """Whether an analyzer may not run at all."""

@@ -18,6 +18,7 @@ from provenloop.domain.registered import (
     NEEDS,
     RegisteredAnalyzer,
 )
+from provenloop.domain.this_machine import THIS_MACHINE
 
 _NEEDED = ("id", "endpoint", "needs")
 _FIELDS = (*_NEEDED, "timeout_ms", "max_bytes")
@@ -25,7 +26,6 @@ _LAMBDA = re.compile(
     r"arn:aws[a-z-]{0,20}:lambda:[a-z0-9-]{1,32}:[0-9]{12}:function:[A-Za-z0-9_-]{1,64}(:[A-Za-z0-9$_-]{1,128})?\Z"
 )
 _ADDRESS = re.compile(r"https?://[!-~]{1,1000}\Z")
-_HERE = frozenset({"127.0.0.1", "::1", "localhost"})
 _MAX_COMMAND_CHARS = 1_000
 _NOBODY = RegisteredAnalyzer("", "", ())
 
@@ -98,7 +98,7 @@ class PolicyAnalyzers(PolicyParts):
             is_whole = bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc and "#" not in text
         except ValueError:
             return False
-        return is_whole and (parts.scheme == "https" or (self._is_local and parts.hostname in _HERE))
+        return is_whole and (parts.scheme == "https" or (self._is_local and parts.hostname in THIS_MACHINE))
 
     def _is_command(self, text: str) -> bool:
         is_command = text.startswith(COMMAND) and text.removeprefix(COMMAND).strip() != ""

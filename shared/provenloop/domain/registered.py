@@ -43,7 +43,8 @@ class RegisteredAnalyzer:
 
     @property
     def shown_endpoint(self) -> str:
-        """The endpoint without what may be secret: an address without its query, a command without its arguments."""
+        """The endpoint without what may be secret: of an address only the host, of a command only the program."""
         if self.endpoint.startswith(COMMAND):
             return COMMAND + self.endpoint.removeprefix(COMMAND).split()[0]
-        return self.endpoint.partition("?")[0]
+        scheme, mark, rest = self.endpoint.partition("://")
+        return f"{scheme}{mark}{rest.partition('/')[0].partition('?')[0]}"

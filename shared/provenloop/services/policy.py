@@ -75,17 +75,7 @@ def told(host: HostPolicy) -> dict[str, Any]:
 
 
 def _shown(host: HostPolicy) -> dict[str, Any]:
-    fields = asdict(host.policy)
+    fields = host.policy.shown
     grants = [{**grant, "targets": list(grant["targets"])} for grant in fields["auto_apply"]]
-    analyzers = [
-        {**asdict(each), "needs": list(each.needs), "endpoint": each.shown_endpoint} for each in host.policy.analyzers
-    ]
-    # Names of people are told to nobody, only how many are listed.
-    masked = {"enabled": host.policy.pseudonymize.enabled, "names": len(host.policy.pseudonymize.names)}
-    return {
-        **fields,
-        "auto_apply": grants,
-        "deny": list(fields["deny"]),
-        "analyzers": analyzers,
-        "pseudonymize": masked,
-    }
+    analyzers = [{**each, "needs": list(each["needs"])} for each in fields["analyzers"]]
+    return {**fields, "auto_apply": grants, "deny": list(fields["deny"]), "analyzers": analyzers}

@@ -207,7 +207,7 @@ def test_external_analyzers_are_registered_with_what_they_are_shown_and_their_li
     assert policy.analyzers == (RegisteredAnalyzer("ext.pii/1", ARN, ("fact", "tool_call"), 10_000, 1_000_000), style)
     assert policy.denies("ext.style", "command")
     assert policy.floor_of("ext.pii", "command") == "medium"
-    assert style.shown_endpoint == "https://style.example/analyze"
+    assert style.shown_endpoint == "https://style.example"
     assert policy.digest != replace(policy, analyzers=()).digest
 
 
@@ -249,6 +249,24 @@ def test_commands_and_addresses_of_this_machine_are_for_local_stacks_only(endpoi
     assert faults(policy) == ["analyzers[0].endpoint"]
     [read_locally] = read_policy(json.dumps(policy), KNOWN, is_local=True).policy.analyzers
     assert read_locally.endpoint == endpoint
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "shown"),
+    [("https://a.example/hook/s3cr3t", "https://a.example"), ("https://a.example?code=x", "https://a.example"),
+     ("https://a.example:8443/x?y", "https://a.example:8443"), (ARN, ARN)],
+)  # fmt: skip
+def test_of_an_address_only_its_host_is_shown(endpoint: str, shown: str) -> None:
+    assert RegisteredAnalyzer("ext.a/1", endpoint, ("fact",)).shown_endpoint == shown
+
+
+def test_the_digest_proves_no_guess_of_what_is_not_shown() -> None:
+    def policy(name: str, code: str) -> Policy:
+        analyzer = RegisteredAnalyzer("ext.a/1", f"https://a.example/x?code={code}", ("fact",))
+        return Policy(analyzers=(analyzer,), pseudonymize=Pseudonymize(enabled=True, names=(name,)))
+
+    assert policy("Maria", "1").digest == policy("Nadia", "2").digest
+    assert policy("Maria", "1").digest != Policy().digest
 
 
 def test_of_a_command_only_its_program_is_shown() -> None:
