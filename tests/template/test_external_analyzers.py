@@ -43,6 +43,14 @@ def test_passes_may_invoke_the_functions_that_are_named_and_nobody_else_may() ->
     assert invoked(named) == {"analyze": ARNS}
 
 
+def test_an_empty_place_in_a_list_takes_no_right_away_from_those_behind_it() -> None:
+    """What IAM makes of the place is told at once, when it is deployed; a right that is not there, by nobody."""
+    assert ARNS[0] in invoked(template(ExternalAnalyzerFunctions=f",{ARNS[0]}"))["analyze"]
+    model = "arn:aws:bedrock:us-east-1::foundation-model/some"
+    asking = granted(template(BedrockModelArns=f",{model}"), "bedrock:InvokeModel")
+    assert set(asking) == {"analyze", "distil", "lessons", "recipes"}
+
+
 def test_passes_may_invoke_the_samples_where_they_are_deployed() -> None:
     samples = [WITH_SAMPLES.attribute(each.logical_id, "Arn") for each in SAMPLES.values()]
     assert invoked(WITH_SAMPLES) == {"analyze": samples}
