@@ -46,6 +46,16 @@ def test_a_program_need_not_read_what_it_is_given() -> None:
     assert run("import os; os.close(0); print('no')", b"x" * MEGABYTE) == b"no\n"
 
 
+def test_a_program_that_closes_its_output_before_it_has_read_all_ends_by_itself() -> None:
+    program = """
+import os, sys
+sys.stdout.write("done"); sys.stdout.flush(); os.close(1)
+os.read(0, 1)
+while os.read(0, 65536): pass
+"""
+    assert run(program, b"y" * MEGABYTE) == b"done"
+
+
 def test_arguments_reach_no_shell() -> None:
     argv = [sys.executable, "-c", "import sys; print(sys.argv[1])", "$HOME; echo `id` *"]
     assert run_bounded(argv, b"", timeout_s=20, max_bytes=100) == b"$HOME; echo `id` *\n"

@@ -13,7 +13,7 @@ from provenloop.domain.errors import UnavailableError
 
 PREFIX = "anchors/"
 _SUFFIX = ".json"
-_CONFIG = Config(connect_timeout=3, read_timeout=30, retries={"mode": "standard", "max_attempts": 3})
+_CONFIG = Config(connect_timeout=3, read_timeout=30, retries={"mode": "standard", "total_max_attempts": 3})
 #: What S3 answers when the object is there: now, or being written by somebody else.
 _PRESENT = frozenset({"PreconditionFailed", "ConditionalRequestConflict"})
 

@@ -44,9 +44,11 @@ class AnthropicModel:
         """See ``ModelProvider``."""
         if not is_key(key):
             return ModelFailure("auth")
-        _sdk()
-        from provenloop.adapters.bounded_http import BoundedTransport, Deadline  # noqa: PLC0415 - needs the SDK's HTTP
-
+        try:
+            _sdk()
+            from provenloop.adapters.bounded_http import BoundedTransport, Deadline  # noqa: PLC0415 - the SDK's HTTP
+        except ImportError:
+            return ModelFailure("unknown")
         deadline = Deadline(request.timeout_ms / 1000)
         transport = BoundedTransport(deadline)
         try:

@@ -1,7 +1,8 @@
 """A program on this machine, asked once, with an end in time and in size whatever it does.
 
 What it reads is written while what it writes is read, so neither side waits for the other. It runs in a process group
-of its own, all of which is killed at the end: what it started and left behind ends with it.
+of its own, all of which is killed at the end: what it started and left behind ends with it, unless that has moved to
+another group (``setsid``), which whoever runs this machine may want of their program.
 """
 
 from __future__ import annotations
@@ -87,6 +88,8 @@ class _Talk:
                     self._go_on(selector, key.fileobj)
                 if self._room < 0:
                     return ProcessFailure("too_large")
+        # It may read to the end before it ends itself.
+        self._stdin.close()
         return self._ended(ends_at)
 
     def _open(self, selector: selectors.BaseSelector) -> None:

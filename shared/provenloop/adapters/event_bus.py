@@ -23,7 +23,7 @@ SOURCE = "provenloop"
 MAX_ENTRIES = 10
 MAX_BYTES = 200_000
 _ENTRY_BYTES = 200
-_CONFIG = Config(connect_timeout=2, read_timeout=3, retries={"mode": "standard", "max_attempts": 2})
+_CONFIG = Config(connect_timeout=2, read_timeout=3, retries={"mode": "standard", "total_max_attempts": 2})
 
 Entry = dict[str, Any]
 

@@ -15,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from provenloop.domain.instants import format_instant
 from provenloop.services.review_port import Notice
 
-_CONFIG = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "max_attempts": 3})
+_CONFIG = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 3})
 _FIRST_LINE = {"review": "A recommendation waits for review.", "reminder": "A recommendation still waits for review."}
 _SUBJECT = {"review": "Review wanted", "reminder": "Reminder: review wanted"}
 

@@ -15,7 +15,7 @@ from provenloop.domain.errors import ForbiddenError, LoopError, NotFoundError, U
 from provenloop.domain.policy import MAX_POLICY_BYTES
 
 #: Recalls wait for it once a minute, so it gives up early.
-_CONFIG = Config(connect_timeout=1, read_timeout=2, retries={"mode": "standard", "max_attempts": 2})
+_CONFIG = Config(connect_timeout=1, read_timeout=2, retries={"mode": "standard", "total_max_attempts": 2})
 #: Faults of set-up; any other may pass.
 _REFUSALS: Mapping[str, tuple[type[LoopError], str]] = {
     "ParameterNotFound": (NotFoundError, "the parameter that holds the policy does not exist"),

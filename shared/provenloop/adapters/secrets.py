@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from provenloop.domain.errors import InternalError, UnavailableError
 
-_CONFIG = Config(connect_timeout=3, read_timeout=5, retries={"mode": "standard", "max_attempts": 3})
+_CONFIG = Config(connect_timeout=3, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 3})
 #: Faults of set-up: trying again cannot help.
 _OURS = frozenset({"AccessDeniedException", "ResourceNotFoundException", "InvalidRequestException"})
 

@@ -13,7 +13,7 @@ from provenloop.domain.anchor import Signature
 from provenloop.domain.errors import UnavailableError
 from provenloop.domain.rsa_signature import ALGORITHM
 
-_CONFIG = Config(connect_timeout=3, read_timeout=8, retries={"mode": "standard", "max_attempts": 3})
+_CONFIG = Config(connect_timeout=3, read_timeout=8, retries={"mode": "standard", "total_max_attempts": 3})
 
 
 class KmsSigner:

@@ -16,7 +16,7 @@ from provenloop.domain.canonical import canonical_json, sha256_hex
 from provenloop.domain.errors import UnavailableError
 from provenloop.domain.names import MemoryId
 
-_CONFIG = Config(connect_timeout=3, read_timeout=8, retries={"mode": "standard", "max_attempts": 3})
+_CONFIG = Config(connect_timeout=3, read_timeout=8, retries={"mode": "standard", "total_max_attempts": 3})
 
 
 class SqsPassQueue:

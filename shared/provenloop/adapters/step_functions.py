@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from provenloop.domain.errors import UnavailableError
 from provenloop.domain.names import MemoryId
 
-_CONFIG = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "max_attempts": 3})
+_CONFIG = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 3})
 #: Nobody waits for that token, nor ever will: the wait is over.
 _NOBODY_WAITS = frozenset({"TaskTimedOut", "TaskDoesNotExist", "InvalidToken"})
 #: An execution of that name ran before. A repeated start with one input is no error of its own.

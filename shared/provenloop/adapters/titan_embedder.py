@@ -18,7 +18,7 @@ MODEL = "amazon.titan-embed-text-v2:0"
 MAX_CHARS = 50_000
 Dimensions = Literal[256, 512, 1024]
 #: One vector takes some 100 ms; a caller waits 2 s at most for all that is not the composer's.
-_CONFIG = Config(connect_timeout=1, read_timeout=2, retries={"mode": "standard", "max_attempts": 2})
+_CONFIG = Config(connect_timeout=1, read_timeout=2, retries={"mode": "standard", "total_max_attempts": 2})
 
 _TRANSIENT = frozenset(
     {"InternalServerException", "ModelNotReadyException", "ModelTimeoutException", "ServiceUnavailableException",
