@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from provenloop.entry.local.stack import LocalStack
-from tests.functions.recipe_desk import SCOPE, SECRET, USE, RecipeDesk, taught
+from tests.functions.recipe_desk import KEY, SCOPE, SECRET, USE, RecipeDesk, taught
 from tests.functions.requests import ADMIN, MEMORY, NOW, ROOT
 from tests.model_server import ModelServer, model_server, says
 
@@ -100,6 +101,55 @@ def test_while_the_policy_is_refused_nobody_leaves_either(desk: RecipeDesk) -> N
     desk.server.plays(says(USE))
     desk.match(LOOK_ALIKE)
     assert_nobody_left(desk)
+
+
+#: What may be wrong with a policy so that nobody knows which names it lists, and that none was read before.
+UNREADABLE = [
+    "{nope",
+    '{"pseudonymise": {"enabled": true, "names": ["Zeus"]}}',
+    '{"pseudonymize": {"enabled": true, "names": ["Zeus", 1]}}',
+]
+
+
+@pytest.fixture(params=[None, *UNREADABLE], ids=["away", "no JSON", "misspelt", "half"])
+def blind(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RecipeDesk]:
+    """A stack that began when nobody could know whom the policy names."""
+    policy = tmp_path / "policy.json"
+    if request.param is not None:
+        policy.write_text(request.param, encoding="utf-8")
+    with model_server() as server:
+        parameters = {"ModelUrl": server.url, "ModelKeySecretArn": SECRET, "Model": "claude-opus-5-5"}
+        with LocalStack(ROOT, parameters=parameters, dev_token=ADMIN, now_ms=NOW, policy_file=policy) as stack:
+            yield RecipeDesk.opened(stack, server)
+
+
+def test_while_nobody_knows_whom_the_policy_names_no_model_is_asked_with_whatever_key(blind: RecipeDesk) -> None:
+    blind.learn(REQUEST, ANSWER)
+    assert blind.match(LOOK_ALIKE)["hit"] is None
+    envelope = {"problem": REQUEST, "final_message": ANSWER, "signals": ["thumbs_up"]}
+    assert blind.own_key("distil_recipe", {"envelope": envelope, "scope": SCOPE, "wait": True}, KEY).status == 503
+    blind.api.done("start_session", {**MEMORY, "id": "s1"}, {"project": "shop"})
+    down = {"kind": "feedback", "rating": "down", "text": ANSWER}
+    blind.api.done("record_events", body={"events": [{"kind": "event", "session": "s1", "body": down}]})
+    assert blind.api.call("digest_lessons", body={"session": "s1"}).status == 503
+    outcome = blind.api.done("run_pass", body={})
+    assert (outcome["model"]["stopped"], outcome["model"]["calls"]) == ("policy", 0)
+    assert blind.rows() == []
+    assert blind.server.seen == []
+
+
+def test_what_was_new_meanwhile_is_looked_at_once_the_names_are_known(blind: RecipeDesk) -> None:
+    fact = {"kind": "fact", "subject": "isolde", "relation": "reports_to", "object": "Zeus"}
+    blind.api.done("record_events", body={"events": [fact]})
+    assert blind.api.done("run_pass", body={})["model"]["stopped"] == "policy"
+    assert "is_known" not in blind.api.done("show_policy")["policy"]["pseudonymize"]
+    put(blind, {"pseudonymize": {"enabled": True, "names": ["Zeus"]}})
+    blind.server.plays(says({"recommendations": []}))
+    blind.api.done("record_events", body={"events": [{**fact, "subject": "tristan"}]})
+    blind.api.stack.set_clock(NOW + 300_000)
+    assert blind.api.stack.tick().failed == []
+    assert sent(blind).count("reports_to") == 2
+    assert [name for name in ("zeus", "isolde") if name in sent(blind).casefold()] == []
 
 
 def test_without_the_field_models_see_the_texts(desk: RecipeDesk) -> None:

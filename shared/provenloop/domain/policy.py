@@ -2,8 +2,9 @@
 
 A policy is read whole or refused whole. Refused, or not there at all, the closed policy holds: it grants nothing,
 denies nothing, and telemetry counts uses without keeping single ones; one that is refused also has models see
-placeholders for people. Analyzers are named by id or by family (the id without its version); ``command`` and ``llm``
-stand for all analyzers of that trust. Where policy and memory disagree, the stricter of the two holds.
+placeholders for people, and nothing at all where the names it lists cannot be read. Analyzers are named by id or by
+family (the id without its version); ``command`` and ``llm`` stand for all analyzers of that trust. Where policy and
+memory disagree, the stricter of the two holds.
 """
 
 from __future__ import annotations
@@ -52,10 +53,14 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Pseudonymize:
-    """Whether models see placeholders instead of names, addresses, numbers and ids; ``names`` are replaced too."""
+    """Whether models see placeholders instead of names, addresses, numbers and ids; ``names`` are replaced too.
+
+    ``is_known``: whether anybody knows which names are listed. While nobody does, no model is asked.
+    """
 
     enabled: bool = False
     names: tuple[str, ...] = ()
+    is_known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,7 @@ class Policy:
 
 CLOSED = Policy()
 #: What holds while nobody knows what the policy says: what a model has seen cannot be taken back.
-UNKNOWN = Policy(pseudonymize=Pseudonymize(enabled=True))
+UNKNOWN = Policy(pseudonymize=Pseudonymize(enabled=True, is_known=False))
 
 
 @dataclass(frozen=True, slots=True)

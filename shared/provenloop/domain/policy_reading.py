@@ -51,12 +51,14 @@ def read_policy(
 
     Returns:
         The policy in force, or with every fault that was found the closed one, under which models see placeholders
-        for people, and for the names that the policy lists where these can be read.
+        for people, and for the names that the policy lists; where these cannot be read, no model is asked.
     """
     reading = _Reading(_by_name(analyzers), _by_name(models), commands, is_local=is_local)
     policy = reading.policy(text)
     if reading.faults:
-        masked = replace(UNKNOWN.pseudonymize, names=policy.pseudonymize.names)
+        names = policy.pseudonymize.names
+        is_known = bool(names) and not any(fault.field.startswith("pseudonymize") for fault in reading.faults)
+        masked = replace(UNKNOWN.pseudonymize, names=names, is_known=is_known)
         return HostPolicy(replace(UNKNOWN, pseudonymize=masked), "refused", tuple(reading.faults))
     return HostPolicy(policy, "in_force")
 

@@ -68,7 +68,11 @@ class ModelWiring(ABC):
         from provenloop.services.pseudonymous_model import ModelUnderPolicy
 
         provider = ModelUnderPolicy(self.provider_of(spec), lambda: self.policy.policy)
-        return ModelAccess(provider, self.key_of(spec), own_key, tell_lost_rows)
+        return ModelAccess(provider, self.key_of(spec), own_key, tell_lost_rows, self._may_ask)
+
+    def _may_ask(self) -> bool:
+        """Not while nobody knows which names the host policy lists."""
+        return self.policy.policy.pseudonymize.is_known
 
     @property
     def reflection_models(self) -> ReflectionModels | None:

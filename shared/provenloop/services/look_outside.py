@@ -42,7 +42,7 @@ from provenloop.services.outside_port import Outside
 from provenloop.services.pass_settings import CAPABILITIES, Setting, setting_of
 from provenloop.services.pass_writes import PassWrites
 from provenloop.services.ports import Put, Replace, Write
-from provenloop.services.reflect import Reflected, reflect
+from provenloop.services.reflect import UNKNOWN_POLICY, Reflected, reflect, unasked
 from provenloop.services.reflect_port import ReflectionModels
 from provenloop.services.roster import manifest_of
 
@@ -144,6 +144,11 @@ class LookOutside:
     def _ask_models(self, models: ReflectionModels, settled: Sequence[str]) -> None:
         # Without a key models are switched off, and nothing tells that there could be any.
         has_keys = all(asked.key.current() for asked in (models.main, models.ground))
+        if has_keys and not self.policy.pseudonymize.is_known:
+            # Which names are to be kept from models nobody knows; what is new waits until somebody does.
+            self.told["model"] = _told(unasked(models, UNKNOWN_POLICY))
+            self.examining.skip(LLM.id, UNKNOWN_POLICY)
+            return
         turn = self._turn(LLM, f"llm:{models.main.model}") if has_keys else None
         if turn is None or not self._is_in_time(turn, MODEL_NEEDS_MS):
             return

@@ -96,22 +96,29 @@ def tell_nobody(call: Call, rows: Sequence[LedgerRow]) -> None:
     """Where nobody wants to know."""
 
 
+def always() -> bool:
+    """Where nothing forbids to ask."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class ModelAccess:
     """Models for one request: the provider, the installation's key, or the caller's own, which serves this request.
 
-    ``tell_lost`` is called where the ledger does not take the rows of a call.
+    ``tell_lost`` is called where the ledger does not take the rows of a call. ``may_ask`` says whether any model may be
+    asked now, with whatever key.
     """
 
     provider: ModelProvider
     installation: ModelKey
     own_key: str | None = field(default=None, repr=False)
     tell_lost: TellLost = tell_nobody
+    may_ask: Callable[[], bool] = always
 
     def key(self) -> str:
-        """The key of the next call, read afresh; empty where models are switched off.
+        """The key of the next call, read afresh; empty where models are switched off, or may not be asked.
 
         Raises:
             LoopError: it cannot be read.
         """
-        return self.own_key or self.installation.current()
+        return (self.own_key or self.installation.current()) if self.may_ask() else ""

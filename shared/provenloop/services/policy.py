@@ -50,9 +50,10 @@ def load_policy(
 
 def _with_names_of(host: HostPolicy, last: HostPolicy) -> HostPolicy:
     """A refused policy may have lost the names it listed; those of the one before are kept beside what is read."""
-    masked = host.policy.pseudonymize
-    names = tuple(dict.fromkeys((*masked.names, *last.policy.pseudonymize.names)))
-    return replace(host, policy=replace(host.policy, pseudonymize=replace(masked, names=names)))
+    masked, before = host.policy.pseudonymize, last.policy.pseudonymize
+    names = tuple(dict.fromkeys((*masked.names, *before.names)))
+    is_known = masked.is_known or (before.is_known and bool(before.names))
+    return replace(host, policy=replace(host.policy, pseudonymize=replace(masked, names=names, is_known=is_known)))
 
 
 def show_policy(store: Store, call: Call, host: HostPolicy) -> dict[str, Any]:

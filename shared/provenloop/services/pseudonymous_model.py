@@ -51,6 +51,8 @@ class PseudonymousModel:
 class ModelUnderPolicy:
     """Asks as the host policy says when the first question is put; until then nobody needs to read it.
 
+    While nobody knows which names the policy lists it asks nobody, as where there is no key.
+
     Implements ``services.model_port.ModelProvider``, for the questions of one request.
 
     Attributes:
@@ -66,6 +68,8 @@ class ModelUnderPolicy:
         """See ``ModelProvider``."""
         if self._chosen is None:
             rule = self._policy().pseudonymize
+            if not rule.is_known:
+                return ModelFailure("auth")
             self._chosen = PseudonymousModel(self.provider, Pseudonyms(rule.names)) if rule.enabled else self.provider
         return self._chosen.ask(request, key)
 

@@ -25,6 +25,9 @@ from provenloop.services.model_port import ModelAnswer
 from provenloop.services.reflect_port import ReflectionModels
 
 MAX_MODEL_CHARS = 100
+#: Why no model is asked while nobody knows which names the host policy lists.
+UNKNOWN_POLICY = "policy"
+_COUNTS = ("left_out", "drafts", "grounded", "kept")
 _T = TypeVar("_T")
 _Drafts = Sequence[ModelDraft]
 
@@ -36,9 +39,9 @@ class Reflected:
     ``rows`` are for the ledger, one for each call. ``counts`` holds ``calls``, ``drafts``, ``grounded``, ``kept``,
     and ``left_out``: what a model was to be shown and was not, for the limits had no room for it.
     ``stopped`` says why it ended early: ``off`` (no key), ``no_evidence``, ``abstained`` (nothing was proposed),
-    ``ungrounded``, ``dropped`` (nothing usable was proposed, or nothing was kept), ``budget``, ``time``, or
-    ``<stage>:<kind>`` of a call that failed. ``retry``: nothing came of it, and the cause may pass. ``model`` is the
-    one that proposes, as it calls itself once it answered.
+    ``ungrounded``, ``dropped`` (nothing usable was proposed, or nothing was kept), ``budget``, ``time``,
+    ``policy`` (nobody knows which names it lists), or ``<stage>:<kind>`` of a call that failed. ``retry``: nothing
+    came of it, and the cause may pass. ``model`` is the one that proposes, as it calls itself once it answered.
     """
 
     findings: tuple[OutsideFinding, ...]
@@ -66,6 +69,12 @@ def reflect(
     return reflection.run(*keyed)
 
 
+def unasked(models: ReflectionModels, stopped: str) -> Reflected:
+    """Nothing, for no model is asked."""
+    counts = dict.fromkeys(("calls", *_COUNTS), 0)
+    return Reflected((), (), counts, stopped, retry=False, model=models.main.model)
+
+
 class _Reflection:
     """The stages of one pass, in their order."""
 
@@ -74,7 +83,7 @@ class _Reflection:
         self._limits = limits
         self._calls = calls
         self._model = model
-        self._counts = dict.fromkeys(("left_out", "drafts", "grounded", "kept"), 0)
+        self._counts = dict.fromkeys(_COUNTS, 0)
 
     def ended(self, findings: _Drafts, stopped: str | None, *, retry: bool = False) -> Reflected:
         """What came of it so far."""

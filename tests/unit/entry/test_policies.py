@@ -90,3 +90,24 @@ def test_while_the_source_is_away_what_was_forbidden_stays_so_and_what_was_grant
 def test_a_source_that_was_never_there_leaves_the_closed_policy_and_keeps_people_from_models() -> None:
     host = Policies(Source(UnavailableError("not now"))).current(NOW)
     assert (host.policy, host.state) == (UNKNOWN, "unreadable")
+
+
+LISTING = '{"pseudonymize": {"enabled": true, "names": ["Ann"]}}'
+
+
+def test_names_that_were_read_once_stay_known_while_what_follows_is_refused_or_away() -> None:
+    source = Source(LISTING)
+    policies = Policies(source, cache_ms=0)
+    policies.current(NOW)
+    for answer in ('{"pseudonymize": true}', UnavailableError("not now"), "{nope"):
+        source.answer = answer
+        masked = policies.current(NOW).policy.pseudonymize
+        assert (masked.names, masked.is_known, masked.enabled) == (("Ann",), True, True)
+
+
+def test_a_policy_that_is_refused_at_first_is_unknown_until_one_holds() -> None:
+    source = Source("{nope")
+    policies = Policies(source, cache_ms=0)
+    for answer in ("{nope", UnavailableError("not now"), "{}", LISTING):
+        source.answer = answer
+        assert policies.current(NOW).policy.pseudonymize.is_known == (answer in ("{}", LISTING))

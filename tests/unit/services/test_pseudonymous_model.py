@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from provenloop.domain.model_cost import Usage
-from provenloop.domain.policy import CLOSED, Policy, Pseudonymize
+from provenloop.domain.policy import CLOSED, UNKNOWN, Policy, Pseudonymize
 from provenloop.domain.pseudonyms import Pseudonyms
 from provenloop.domain.quoting import Quoted
 from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
@@ -116,6 +116,15 @@ def test_without_the_policy_models_see_what_there_is() -> None:
     assert pseudonymous(models, CLOSED, ["isolde"]) is models
     ask(ModelUnderPolicy(model, lambda: CLOSED), "Maria Lopez")
     assert model.seen[0].quoted[0].text == "Maria Lopez"
+
+
+def test_while_nobody_knows_whom_the_policy_names_nobody_is_asked_until_somebody_does() -> None:
+    model, policies = Model(), [UNKNOWN, MASKED]
+    under = ModelUnderPolicy(model, lambda: policies.pop(0))
+    assert under.ask(REQUEST, "k") == ModelFailure("auth")
+    assert model.seen == []
+    ask(under, "ask Zeus")
+    assert model.seen[0].quoted[0].text == "ask PERSON_1"
 
 
 def test_the_policy_is_read_with_the_first_question_and_holds_for_all_of_a_request() -> None:
