@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from provenloop.domain.errors import ScopeDeniedError
 from provenloop.entry.operations import MCP_ROUTES, OPERATIONS
 from tests.functions.api import Api
 from tests.functions.requests import ROOT, function, sample
 from tests.json_schema import faults_of
 
+INBOX = "provenloop-local-inboxbucket"
 LOGICAL_IDS = {
     "ingest": "IngestFunction",
     "loop_api": "LoopApiFunction",
@@ -25,6 +27,8 @@ LOGICAL_IDS = {
     "lessons": "LessonsFunction",
     "recipes": "RecipesFunction",
     "mcp": "McpFunction",
+    "inbound": "InboundFunction",
+    "inbox": "InboxFunction",
 }
 #: Sample and the status it is answered with; the memory is made on the way.
 FIRST_DAY = [
@@ -88,6 +92,10 @@ WITHOUT_HTTP = {
     "approval.proposed",
     "dispatch.tick",
     "distil.queue",
+    "inbound.queue",
+    "inbox.announced",
+    "inbox.file",
+    "inbox.read_on",
     "jobs.queue",
 }
 
@@ -145,6 +153,17 @@ def test_the_daily_sample_anchors_each_tenant_once(api: Api) -> None:
         {"written": 1, "present": 0},
         {"written": 0, "present": 1},
     ]
+
+
+def test_the_samples_of_events_without_http_are_nobodys_where_no_source_is_configured(api: Api) -> None:
+    ids = [record["messageId"] for record in sample("inbound.queue")["Records"]]
+    assert invoke(api, "inbound.queue") == {"batchItemFailures": [{"itemIdentifier": each} for each in ids]}
+    for name in ("inbox.announced", "inbox.file", "inbox.read_on"):
+        assert invoke(api, name) == {"batchItemFailures": []}
+    s3 = api.stack.aws.client("s3")
+    found = s3.get_object(Bucket=INBOX, Key="reports/shop.orders/support-agent/2027-01-15 night.jsonl.report.json")
+    report = json.loads(found["Body"].read())
+    assert [report[name] for name in ("status", "code", "field")] == ["refused", ScopeDeniedError.code, "source"]
 
 
 def test_no_sample_is_left_out() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from provenloop.domain.injected import fenced
 from provenloop.domain.names import MemoryId
 from provenloop.domain.recipe import RecipeScope
 from provenloop.entry.wiring import wiring
@@ -56,6 +58,34 @@ def leave_a_hole(stack: LocalStack, token: str) -> None:
         done(admin.put(f"/v1/memories/{memory.name}", json={}))
     now = stack.now_ms()
     assert wiring().store.reserve(memory, Reservation(1, 0, frozenset({"shared"}), now, now)) is not None
+
+
+def send_without_http(stack: LocalStack, admin: httpx.Client) -> None:
+    """The same to all three that record events: what is new, stated again, replaced, looked up, and an echo alone."""
+    done(admin.put("/v1/memories/sent", json={}))
+    s3, events = stack.aws.client("s3"), stack.aws.client("events")
+    [bus] = [each["Name"] for each in events.list_event_buses()["EventBuses"] if each["Name"] != "default"]
+    [bucket] = [each["Name"] for each in s3.list_buckets()["Buckets"] if "inbox" in each["Name"]]
+    for turn in range(3):
+        fact = {"kind": "fact", "subject": f"door {turn}", "relation": "is", "object": "open"}
+        told = done(admin.post("/v1/memories/sent/events", json={"events": [fact]}))
+        replaced = {"kind": "supersede", "target": told["events"][0]["address"], "with": {**fact, "object": "shut"}}
+        asked = {"kind": "recall_report", "question": "is it open?", "returned": told["events"][0]["address"].split()}
+        echo = {"kind": "observation", "text": fenced(str(turn), "rules")}
+        for sent in ([{**fact, "confidence": 0.5}], [replaced, asked], [echo]):
+            if turn == 0:
+                key = {"idempotency-key": str(sent)[:99]}
+                done(admin.post("/v1/memories/sent/events", json={"events": sent}, headers=key))
+            elif turn == 1:
+                batch = json.dumps({"events": sent})
+                entry = {"EventBusName": bus, "Source": "shop", "DetailType": "AgentEvents", "Detail": batch}
+                assert events.put_events(Entries=[entry])["FailedEntryCount"] == 0
+            else:
+                lines = "\n".join(json.dumps(each) for each in sent)
+                s3.put_object(Bucket=bucket, Key="inbox/shop/sent/file", Body=lines.encode())
+            stack.tick()
+    report = json.loads(s3.get_object(Bucket=bucket, Key="reports/shop/sent/file.report.json")["Body"].read())
+    assert (report["refused"], report["ignored"]) == (0, 1)
 
 
 def be_rare(stack: LocalStack, admin: httpx.Client) -> None:

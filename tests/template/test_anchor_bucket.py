@@ -8,8 +8,8 @@ KEY = "arn:aws:kms:us-east-1:123456789012:key/anchors"
 
 
 def test_objects_are_locked_from_the_first_moment_for_as_long_as_the_parameters_say() -> None:
-    (bucket,) = buckets(TEMPLATE)
     resource = TEMPLATE.resources["AnchorBucket"]
+    (bucket,) = (each for each in buckets(TEMPLATE) if each.name == TEMPLATE.ref("AnchorBucket"))
 
     assert bucket.retention == {"Mode": TEMPLATE.ref("AnchorLockMode"), "Days": TEMPLATE.ref("AnchorRetentionDays")}
     assert resource.get("VersioningConfiguration") == {"Status": "Enabled"}
@@ -19,7 +19,7 @@ def test_objects_are_locked_from_the_first_moment_for_as_long_as_the_parameters_
 
 
 def test_nobody_may_put_an_object_that_might_be_there_already() -> None:
-    (policy,) = TEMPLATE.of_kind("AWS::S3::BucketPolicy")
+    policy = TEMPLATE.resources["AnchorBucketPolicy"]
     once = next(each for each in policy.need("PolicyDocument")["Statement"] if each["Sid"] == "OncePerKey")
 
     assert (once["Effect"], once["Principal"], once["Action"]) == ("Deny", "*", "s3:PutObject")

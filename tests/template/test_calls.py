@@ -24,7 +24,7 @@ from tests.finding_model import is_of_a_pass, play
 from tests.model_server import model_server, says
 from tests.scenario.sixty_second_proof import ERROR, RELATION, SUBJECT, TOOL, sixty_second_proof
 from tests.template.leading_keys import leading_keys, transaction_parts
-from tests.template.rare_calls import be_rare, begin_distilling, leave_a_hole
+from tests.template.rare_calls import be_rare, begin_distilling, leave_a_hole, send_without_http
 from tests.template.reading import FUNCTIONS, ROOT, TEMPLATE
 from tests.template.rights import CHANGES, READS, allows
 from tests.template.test_rights import EXPECTED
@@ -67,7 +67,10 @@ SELDOM: dict[tuple[str, str, str], str] = {
     ("apply", "GRAIN", "GetItem"): "an undo gives back a version that was restated since",
     ("distil", "RECIPE", "BatchGetItem"): "another process wrote the vectors",
     ("loop_api", "LOG", "BatchGetItem"): "a question meets an entry that came late, before a pass does",
-    ("ingest", "HEAD", "GetItem"): "a memory has nearly as many namespaces as it may have",
+    **{
+        (folder, "HEAD", "GetItem"): "a memory has nearly as many namespaces as it may have"
+        for folder in ("ingest", "inbound", "inbox")
+    },
 }
 
 
@@ -108,7 +111,13 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[frozenset[Author
             dev_token=ADMIN,
             now_ms=NOW_MS,
             policy_file=policy,
-            parameters={"ModelUrl": models.url, "ModelKeySecretArn": MODEL_KEY, "Model": "claude-opus-5-5"},
+            parameters={
+                "ModelUrl": models.url,
+                "ModelKeySecretArn": MODEL_KEY,
+                "Model": "claude-opus-5-5",
+                "InboundSources": json.dumps([{"name": "shop", "tenant": "default", "memories": "sent"}]),
+                "BusSources": "shop",
+            },
         ) as stack,
     ):
         # The first request makes the client that the functions share.
@@ -164,6 +173,7 @@ def _use_everything(stack: LocalStack) -> None:
         sixty_second_proof(admin)
         _be_scheduled(stack, admin)
         _use_tools(stack)
+        send_without_http(stack, admin)
         wanted = {"label": "runner", "kind": "agent", "memories": "*", "scopes": ["read", "write"]}
         minted = _ok(admin.post("/v1/tokens", json=wanted))
         _decide(admin, "demo", "approve-and-apply", "rollback")

@@ -8,7 +8,13 @@ import sys
 import pytest
 
 from provenloop.entry.operations import OPERATIONS, Tool
-from provenloop.entry.settings import ASKING_VARIABLES, LOCAL_VARIABLES, TEMPLATE_VARIABLES
+from provenloop.entry.settings import (
+    ASKING_VARIABLES,
+    INBOUND_VARIABLES,
+    INBOX_VARIABLES,
+    LOCAL_VARIABLES,
+    TEMPLATE_VARIABLES,
+)
 from provenloop.entry.settings import FUNCTIONS as FUNCTION_NAMES
 from tests.template.reading import DOCUMENT, FUNCTIONS, ROOT, SAMPLES, TEMPLATE, WITH_SAMPLES, triggers
 from tests.template.test_rights import ASKED
@@ -49,7 +55,7 @@ def test_the_handler_that_the_template_names_exists(folder: str) -> None:
 
 
 #: Seconds that a function may live, where it is more than two minutes.
-LONGEST_S = {"analyze": 180, "anchor": 900}
+LONGEST_S = {"analyze": 180, "anchor": 900, "inbox": 300}
 #: Layers of some functions, beside those that all have.
 FURTHER_LAYERS = {
     "analyze": ["ModelsLayer"],
@@ -104,14 +110,18 @@ def test_a_function_is_traced_and_has_limits(folder: str) -> None:
 def test_functions_that_only_answer_http_end_before_the_gateway_hangs_up() -> None:
     queued = {folder for folder, _ in (*triggers("SQS"), *triggers("Schedule"))}
 
-    assert queued == {"analyze", "dispatch", "jobs", "anchor", "distil"}
+    assert queued == {"analyze", "dispatch", "jobs", "anchor", "distil", "inbound", "inbox"}
     for folder in FUNCTIONS.keys() - queued:
         assert FUNCTIONS[folder].need("Timeout") < HTTP_LIMIT_S
 
 
+#: Variables of some functions, beside those that all have.
+FURTHER_VARIABLES = {"mcp": ASKING_VARIABLES, "inbound": INBOUND_VARIABLES, "inbox": INBOX_VARIABLES}
+
+
 def test_the_environment_is_what_the_settings_read_and_the_same_everywhere() -> None:
     for folder, function in FUNCTIONS.items():
-        further = ASKING_VARIABLES if folder == "mcp" else ()
+        further = FURTHER_VARIABLES.get(folder, ())
         assert set(function.need("Environment")["Variables"]) == {*TEMPLATE_VARIABLES, *further}
 
 
@@ -159,6 +169,7 @@ def test_the_outputs_say_where_everything_is() -> None:
         "NoticeTopicArn",
         "EventBusName",
         "AnchorBucketName",
+        "InboxBucketName",
         "BootstrapSecretArn",
         "AnalyzerPiiArn",
         "AnalyzerHouseStyleArn",

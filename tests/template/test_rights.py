@@ -35,16 +35,22 @@ ACTIONS = READS | CHANGES | {
     "TransactGetItems", "TransactWriteItems",
 }  # fmt: skip
 
+#: What recording events needs, however they came in.
+RECORDING = {
+    "HEAD": frozenset({"GetItem", "Query", "UpdateItem"}),
+    "LOG": frozenset({"PutItem"}),
+    "GRAIN": frozenset({"BatchGetItem", "PutItem", "UpdateItem"}),
+    "INDEX": frozenset({"PutItem"}),
+    "REPLAY": frozenset({"PutItem"}),
+}
 #: Everything a function may do to the table. What is not listed is refused.
 EXPECTED: dict[str, dict[str, frozenset[str]]] = {
     "ingest": {
         "TOKEN": frozenset({"GetItem"}),
-        "HEAD": frozenset({"GetItem", "UpdateItem"}),
-        "LOG": frozenset({"PutItem"}),
-        "GRAIN": frozenset({"BatchGetItem", "PutItem", "UpdateItem"}),
-        "INDEX": frozenset({"PutItem"}),
-        "REPLAY": frozenset({"PutItem"}),
+        **RECORDING,
     },
+    "inbound": RECORDING,
+    "inbox": RECORDING,
     "analyze": {
         "TOKEN": frozenset({"GetItem"}),
         "HEAD": frozenset({"GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem"}),
@@ -160,6 +166,8 @@ EXPECTED: dict[str, dict[str, frozenset[str]]] = {
 }
 EXPECTED_INDEXES = {
     "ingest": frozenset[str](),
+    "inbound": frozenset[str](),
+    "inbox": frozenset[str](),
     "analyze": frozenset[str](),
     "apply": frozenset[str](),
     "loop_api": frozenset({"queue"}),
@@ -181,6 +189,17 @@ ASKED = ("Ingest", "LoopApi", "Analyze", "Apply", "Lessons", "Recipes")
 START_REVIEW = ("states:StartExecution", "Reviews")
 OTHER_RIGHTS = {
     "ingest": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY}),
+    "inbound": frozenset({HOST_POLICY}),
+    "inbox": frozenset(
+        {
+            HOST_POLICY,
+            ("s3:GetObject", "Files"),
+            ("s3:GetObject", "Reports"),
+            ("s3:PutObject", "Reports"),
+            ("s3:ListBucket", "InboxBucket"),
+            ("sqs:SendMessage", "InboxQueue"),
+        }
+    ),
     "analyze": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, PUBLISH, TELL}),
     "loop_api": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, PUBLISH, TELL, START_REVIEW}),
     "apply": frozenset({BOOTSTRAP_TOKEN, PUBLISH, TELL, BEGIN_JOB}),
@@ -194,8 +213,9 @@ OTHER_RIGHTS = {
     "dispatch": frozenset({("sqs:SendMessage", "PassQueue"), PUBLISH, TELL}),
 }
 
-#: Objects are named by the days to come; nothing else may be named by a pattern.
+#: Objects are named by the days to come, or by whoever puts them; nothing else may be named by a pattern.
 ANCHORS = f"{TEMPLATE.attribute('AnchorBucket', 'Arn')}/anchors/*"
+FILES, REPORTS = (f"{TEMPLATE.attribute('InboxBucket', 'Arn')}/{prefix}/*" for prefix in ("inbox", "reports"))
 
 each_function = pytest.mark.parametrize("folder", sorted(FUNCTIONS))
 
@@ -265,7 +285,7 @@ def test_no_right_holds_a_wildcard(folder: str) -> None:
     for statement in statements(folder):
         # A callback token is itself what it gives a right to: AWS knows no resource for it.
         named_by_nothing = {"*"} if statement.actions == {"states:SendTaskSuccess"} else set()
-        named = (*statement.actions, *(statement.resources - {ANCHORS} - named_by_nothing))
+        named = (*statement.actions, *(statement.resources - {ANCHORS, FILES, REPORTS} - named_by_nothing))
         assert not [each for each in named if "*" in each]
 
 
@@ -291,6 +311,10 @@ _ARNS = {
     "DistilQueue": TEMPLATE.attribute("DistilQueue", "Arn"),
     "AnchorBucket": TEMPLATE.attribute("AnchorBucket", "Arn"),
     "Anchors": ANCHORS,
+    "InboxBucket": TEMPLATE.attribute("InboxBucket", "Arn"),
+    "InboxQueue": TEMPLATE.attribute("InboxQueue", "Arn"),
+    "Files": FILES,
+    "Reports": REPORTS,
     "Any": "*",
     **{name: TEMPLATE.attribute(f"{name}Function", "Arn") for name in ASKED},
     "Reviews": TEMPLATE.attribute("ReviewApproval", "Arn"),

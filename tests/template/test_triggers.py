@@ -75,20 +75,24 @@ def test_what_passes_propose_is_put_to_the_review_workflow_and_kept_where_that_f
     assert not kept.get("FifoQueue")
 
 
-def test_passes_and_jobs_are_queued_for_functions_that_report_each_failure_alone() -> None:
+def test_what_nobody_waits_for_is_queued_for_functions_that_report_each_failure_alone() -> None:
     found = dict(triggers("SQS"))
 
     assert {folder: queue_of(each["Queue"]).logical_id for folder, each in found.items()} == {
         "analyze": "PassQueue",
         "jobs": "JobQueue",
         "distil": "DistilQueue",
+        "inbound": "InboundQueue",
+        "inbox": "InboxQueue",
     }
     for properties in found.values():
         assert properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
         assert 1 <= properties["BatchSize"] <= 10
 
 
-@pytest.mark.parametrize(("name", "is_fifo"), [("Pass", True), ("Job", False), ("Distil", False)])
+@pytest.mark.parametrize(
+    ("name", "is_fifo"), [("Pass", True), ("Job", False), ("Distil", False), ("Inbound", False), ("Inbox", False)]
+)
 def test_what_keeps_failing_ends_in_a_queue_of_the_same_order(name: str, is_fifo: bool) -> None:
     found = {queue.logical_id: queue for queue in queues(TEMPLATE)}
     source, target = found[f"{name}Queue"], found[f"{name}DeadLetterQueue"]

@@ -1,4 +1,5 @@
-"""The queues: of passes (FIFO, one group a memory, so that passes over one memory never run side by side) and of jobs.
+"""The queues: of passes (FIFO, one group a memory, so that passes over one memory never run side by side), of jobs,
+and of files of the inbox that are to be read on.
 
 A group's and a message's id are digests: tenant and memory names together may be longer than SQS allows.
 """
@@ -14,6 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from provenloop.domain.canonical import canonical_json, sha256_hex
 from provenloop.domain.errors import UnavailableError
+from provenloop.domain.inbox import Drop, Progress
 from provenloop.domain.names import MemoryId
 
 _CONFIG = Config(connect_timeout=3, read_timeout=8, retries={"mode": "standard", "total_max_attempts": 3})
@@ -52,6 +54,19 @@ class SqsJobQueue:
     def send(self, memory: MemoryId, job_id: str, delay_s: int) -> None:
         """See ``JobQueue``."""
         body = json.dumps({"tenant": memory.tenant, "memory": memory.name, "job": job_id})
+        _send(self._client, QueueUrl=self._url, MessageBody=body, DelaySeconds=delay_s)
+
+
+class SqsInboxQueue:
+    """Implements ``services.inbox_port.InboxQueue`` on one standard SQS queue."""
+
+    def __init__(self, queue_url: str, *, client: Any = None) -> None:
+        self._url = queue_url
+        self._client: Any = client or _new_client()
+
+    def send(self, drop: Drop, progress: Progress, delay_s: int) -> None:
+        """See ``InboxQueue``."""
+        body = json.dumps({"drop": drop._asdict(), "progress": progress.as_plain()})
         _send(self._client, QueueUrl=self._url, MessageBody=body, DelaySeconds=delay_s)
 
 

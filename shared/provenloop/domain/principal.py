@@ -19,8 +19,8 @@ PrincipalKind = Literal["human", "agent", "service"]
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 KINDS: tuple[PrincipalKind, ...] = get_args(PrincipalKind)
-#: What Provenloop itself, and people of an issuer, are called in the audit trail.
-RESERVED_LABEL_PREFIXES = ("engine:", "policy:", "llm:", "command:", "oidc:")
+#: What Provenloop itself, people of an issuer, and sources of events without HTTP are called in the audit trail.
+RESERVED_LABEL_PREFIXES = ("engine:", "policy:", "llm:", "command:", "oidc:", "inbound:")
 RESERVED_LABELS = ("engine", "policy", "telemetry", "bootstrap")
 
 

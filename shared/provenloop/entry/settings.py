@@ -41,6 +41,9 @@ EXTERNAL_KEYS_SECRET = "PROVENLOOP_EXTERNAL_KEYS_SECRET"
 EMBEDDER = "PROVENLOOP_EMBEDDER"
 VECTOR_INDEX = "PROVENLOOP_VECTOR_INDEX"
 FUNCTIONS = "PROVENLOOP_FUNCTIONS"
+INBOUND_SOURCES = "PROVENLOOP_INBOUND_SOURCES"
+INBOX_BUCKET = "PROVENLOOP_INBOX_BUCKET"
+INBOX_QUEUE_URL = "PROVENLOOP_INBOX_QUEUE_URL"
 NOW = "PROVENLOOP_NOW"
 DEV_TOKEN = "PROVENLOOP_DEV_TOKEN"
 POLICY_PARAMETER = "POLICY_PARAMETER"
@@ -80,6 +83,9 @@ TEMPLATE_VARIABLES: tuple[str, ...] = (
 )
 #: What the template sets for the function that asks others.
 ASKING_VARIABLES: tuple[str, ...] = (FUNCTIONS,)
+#: What it sets for those that take events without HTTP, and for the one of them that reads files.
+INBOUND_VARIABLES: tuple[str, ...] = (INBOUND_SOURCES,)
+INBOX_VARIABLES: tuple[str, ...] = (*INBOUND_VARIABLES, INBOX_BUCKET, INBOX_QUEUE_URL)
 #: What only a local stack or a test sets; the template never does, and a deployed function refuses to work with it.
 LOCAL_VARIABLES: tuple[str, ...] = (NOW, DEV_TOKEN, POLICY_FILE, LLM_COMMAND, ANALYZER_COMMANDS)
 #: Lambda sets this, and lets nobody else set it.
@@ -239,6 +245,21 @@ class Settings:
         return dict(pair.split("=", 1) for pair in self._need(FUNCTIONS).split())
 
     @property
+    def inbound_sources(self) -> str:
+        """The table of sources of events without HTTP, as JSON; empty where there are none."""
+        return self.values.get(INBOUND_SOURCES) or ""
+
+    @property
+    def inbox_bucket(self) -> str:
+        """Name of the bucket that holds files of events."""
+        return self._need(INBOX_BUCKET)
+
+    @property
+    def inbox_queue_url(self) -> str:
+        """URL of the queue that tells of files, and asks to read on."""
+        return self._need(INBOX_QUEUE_URL)
+
+    @property
     def dev_token(self) -> str | None:
         """The bootstrap admin token of a local stack, instead of the secret."""
         return self.values.get(DEV_TOKEN) or None
@@ -286,7 +307,7 @@ def read_settings() -> Settings:
     Raises:
         InternalError: this is a deployed function, and something is set that only a local stack may have.
     """
-    names = (*TEMPLATE_VARIABLES, *ASKING_VARIABLES, *LOCAL_VARIABLES, *RECIPE_VARIABLES)
+    names = (*TEMPLATE_VARIABLES, *ASKING_VARIABLES, *INBOX_VARIABLES, *LOCAL_VARIABLES, *RECIPE_VARIABLES)
     found = {name: os.environ[name] for name in names if name in os.environ}
     if os.environ.get(_WHERE, "").startswith("AWS_Lambda"):
         for name in found.keys() & set(LOCAL_VARIABLES):

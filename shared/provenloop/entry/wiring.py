@@ -22,6 +22,7 @@ from provenloop.domain.principal import Principal
 from provenloop.entry import clock
 from provenloop.entry.credentials import Credentials
 from provenloop.entry.external_wiring import ExternalWiring
+from provenloop.entry.inbound_wiring import InboundWiring
 from provenloop.entry.policies import CACHE_MS, Policies
 from provenloop.entry.recipe_wiring import RecipeWiring
 from provenloop.entry.settings import Settings, read_settings
@@ -44,7 +45,7 @@ _FIRST_PAUSE_S = 0.025
 _LONGEST_PAUSE_S = 0.8
 
 
-class Wiring(RecipeWiring, ExternalWiring):
+class Wiring(RecipeWiring, ExternalWiring, InboundWiring):
     """What the handlers of a process work with.
 
     Args:

@@ -3,7 +3,8 @@
 Two round trips: reserve a number in the log, then one transaction of the grains and the log entry. Where some grains
 are there already, the refusal says which, and the transaction is sent again with those as duplicates or restatements.
 A batch is stored whole or not at all, and sending it again stores nothing twice: an event without an identity of its
-own is identified by the caller's Idempotency-Key and its place. What only echoes a text of Provenloop's own is ignored.
+own is identified by the caller's Idempotency-Key and its place, or by its origin where it has one, such as the line of
+a file. What only echoes a text of Provenloop's own is ignored.
 """
 
 from __future__ import annotations
@@ -43,12 +44,20 @@ class _Sent:
     event: Event
     prepared: Prepared
     is_echo: bool
+    origin: str | None
 
 
 def record_events(
-    store: Store, call: Call, events: Sequence[Event | Report], mode: TelemetryMode = "aggregate"
+    store: Store,
+    call: Call,
+    events: Sequence[Event | Report],
+    mode: TelemetryMode = "aggregate",
+    origins: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Store a batch of validated events; reports of how memory was used are counted as ``mode`` says.
+
+    ``origins`` says of each event where it came from, if it did not come in a request: two events of one principal
+    with one origin, and no identity of their own, are the same event.
 
     Returns:
         ``{seq, events: [{index, kind, address, status, ...}], redacted: {kind: n}}`` with one answer per event; an
@@ -60,8 +69,11 @@ def record_events(
     """
     call.require("write")
     _check(call, events)
-    stated = [(index, event) for index, event in enumerate(events) if not isinstance(event, Report)]
-    sent = [_sent(index, event, call.now) for index, event in stated]
+    sent = [
+        _sent(index, event, call.now, origins[index] if origins else None)
+        for index, event in enumerate(events)
+        if not isinstance(event, Report)
+    ]
     reported = [Reported(index, event) for index, event in enumerate(events) if isinstance(event, Report)]
     kept = [one for one in sent if not one.is_echo]
     ignored = [_ignored(one) for one in sent if one.is_echo]
@@ -82,9 +94,9 @@ def record_events(
     raise BusyError("other writers keep changing the same grains; try again")
 
 
-def _sent(index: int, event: Event, now: int) -> _Sent:
+def _sent(index: int, event: Event, now: int, origin: str | None) -> _Sent:
     stated = _stated(event)
-    return _Sent(index, event, prepare(stated, now), carries_marker(texts_of(stated)))
+    return _Sent(index, event, prepare(stated, now), carries_marker(texts_of(stated)), origin)
 
 
 def _ignored(sent: _Sent) -> Mapping[str, Any]:
@@ -130,7 +142,7 @@ def _batch(store: Store, call: Call, head: LogHead, sent: Sequence[_Sent]) -> Ba
             one.event,
             one.prepared,
             addresses,
-            (call.memory.name, call.principal.id, request, str(one.index)),
+            (call.memory.name, call.principal.id, *_place_of(one, request)),
         )
         for one in sent
     ]
@@ -144,6 +156,11 @@ def _batch(store: Store, call: Call, head: LogHead, sent: Sequence[_Sent]) -> Ba
         request=addresses.short("request", call.principal.id, request)[:_REQUEST_CHARS],
         targets=store.grains(call.memory, targets, call.now) if targets else {},
     )
+
+
+def _place_of(sent: _Sent, request: str) -> tuple[str, ...]:
+    """Where an event came from. An origin has three parts, so that no place in a request, with its two, is the same."""
+    return (request, str(sent.index)) if sent.origin is None else ("origin", sent.origin, "")
 
 
 def _commit(store: Store, call: Call, head: LogHead, batch: Batch, reports: Reports) -> bool:

@@ -21,7 +21,19 @@ import moto
 from provenloop.entry.local.account import ACCOUNT, CREDENTIALS, REGION
 from provenloop.entry.local.cheap_emulator import make_emulator_cheap
 from provenloop.entry.local.read_once import validate_definitions_once
-from provenloop.entry.local.resources import Bucket, Queue, Secret, Table, buckets, event_buses, queues, secrets, tables
+from provenloop.entry.local.resources import (
+    Bucket,
+    EventRule,
+    Queue,
+    Secret,
+    Table,
+    buckets,
+    event_buses,
+    event_rules,
+    queues,
+    secrets,
+    tables,
+)
 from provenloop.entry.local.template import Template
 from provenloop.entry.local.triggers import BusRule, bus_rules
 from provenloop.entry.local.workflows import StateMachine, state_machines, topics
@@ -49,6 +61,7 @@ class LocalAws:
         self._buses = event_buses(template)
         self._buckets = buckets(template)
         self._rules = bus_rules(template)
+        self._event_rules = event_rules(template)
         self._topics = topics(template)
         self._state_machines = state_machines(template)
         self._session = boto3.Session(
@@ -93,6 +106,8 @@ class LocalAws:
             self._create_bucket(bucket)
         for rule in self._rules:
             self._create_rule(rule)
+        for each in self._event_rules:
+            self._create_event_rule(each)
         for topic in self._topics:
             self.client("sns").create_topic(Name=topic)
         for machine in self._state_machines:
@@ -182,6 +197,11 @@ class LocalAws:
         target = {"Id": "queue", "Arn": arn["Attributes"]["QueueArn"]}
         events.put_targets(Rule=rule.queue_name, EventBusName=rule.bus, Targets=[target])
 
+    def _create_event_rule(self, rule: EventRule) -> None:
+        events = self.client("events")
+        events.put_rule(Name=rule.name, EventBusName=rule.bus, EventPattern=json.dumps(rule.pattern))
+        events.put_targets(Rule=rule.name, EventBusName=rule.bus, Targets=list(rule.targets))
+
     def events_of(self, rule: BusRule) -> Iterator[Any]:
         """The events that a rule has let through since this was last asked."""
         sqs = self.client("sqs")
@@ -227,6 +247,12 @@ class LocalAws:
             retention = {**bucket.retention, "Days": int(bucket.retention["Days"])}
             lock = {"ObjectLockEnabled": "Enabled", "Rule": {"DefaultRetention": retention}}
             client.put_object_lock_configuration(Bucket=bucket.name, ObjectLockConfiguration=lock)
+        if bucket.tells:
+            told = {"QueueConfigurations": list(bucket.tells)}
+            client.put_bucket_notification_configuration(Bucket=bucket.name, NotificationConfiguration=told)
+            for queue in bucket.tells:
+                # S3 says at once that it will tell, which would stand in the way of whoever counts messages.
+                self.client("sqs").purge_queue(QueueUrl=self.queue(queue["QueueArn"]).url)
 
 
 def _key_schema(hash_key: str, range_key: str | None) -> list[dict[str, str]]:

@@ -79,6 +79,12 @@ def _event_bus(resource: Resource, place: _Place) -> Identity:
     return Identity(name, {"Arn": place.arn("events", f"event-bus/{name}"), "Name": name})
 
 
+def _event_rule(resource: Resource, place: _Place) -> Identity:
+    name = place.name(resource, "Name")
+    bus = resource.get("EventBusName")
+    return Identity(name, {"Arn": place.arn("events", f"rule/{bus}/{name}" if bus else f"rule/{name}")})
+
+
 def _bucket(resource: Resource, place: _Place) -> Identity:
     name = place.name(resource, "BucketName").lower()
     return Identity(name, {"Arn": f"arn:aws:s3:::{name}"})
@@ -115,6 +121,7 @@ _NAMES: Mapping[str, Callable[[Resource, _Place], Identity]] = {
     "AWS::SecretsManager::Secret": _secret,
     "AWS::S3::Bucket": _bucket,
     "AWS::Events::EventBus": _event_bus,
+    "AWS::Events::Rule": _event_rule,
     "AWS::Serverless::Function": _function,
     "AWS::Serverless::LayerVersion": _layer,
     "AWS::Serverless::HttpApi": _http_api,

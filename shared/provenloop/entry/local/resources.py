@@ -20,6 +20,7 @@ QUEUE = "AWS::SQS::Queue"
 SECRET = "AWS::SecretsManager::Secret"
 EVENT_BUS = "AWS::Events::EventBus"
 BUCKET = "AWS::S3::Bucket"
+EVENT_RULE = "AWS::Events::Rule"
 
 #: Types that the local stack carries out.
 CARRIED_OUT = frozenset(
@@ -29,6 +30,7 @@ CARRIED_OUT = frozenset(
         SECRET,
         EVENT_BUS,
         BUCKET,
+        EVENT_RULE,
         STATE_MACHINE,
         TOPIC,
         "AWS::Serverless::Function",
@@ -108,10 +110,25 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """An S3 bucket. ``retention`` are Mode and Days that Object Lock holds every object for; None without a lock."""
+    """An S3 bucket.
+
+    ``retention`` are Mode and Days that Object Lock holds every object for; None without a lock. ``tells`` are the
+    queues that hear of its objects, as S3's own QueueConfigurations.
+    """
 
     name: str
     retention: Mapping[str, Any] | None
+    tells: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EventRule:
+    """A rule that puts events of a bus in queues; each target is one of PutTargets."""
+
+    name: str
+    bus: str
+    pattern: Mapping[str, Any]
+    targets: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +170,30 @@ def buckets(template: Template) -> tuple[Bucket, ...]:
 def _bucket(resource: Resource) -> Bucket:
     lock = resource.get("ObjectLockConfiguration") or {}
     retention = lock.get("Rule", {}).get("DefaultRetention") if resource.get("ObjectLockEnabled") else None
-    return Bucket(resource.template.ref(resource.logical_id), retention)
+    told = resource.get("NotificationConfiguration") or {}
+    if told.keys() - {"QueueConfigurations"}:
+        raise TemplateError(f"{resource.logical_id}: a bucket tells queues only")
+    tells = tuple(_told_queue(each) for each in told.get("QueueConfigurations", ()))
+    return Bucket(resource.template.ref(resource.logical_id), retention, tells)
+
+
+def _told_queue(body: Mapping[str, Any]) -> dict[str, Any]:
+    rules = body.get("Filter", {}).get("S3Key", {}).get("Rules", [])
+    return {"QueueArn": body["Queue"], "Events": [body["Event"]], "Filter": {"Key": {"FilterRules": rules}}}
+
+
+def event_rules(template: Template) -> tuple[EventRule, ...]:
+    """The template's rules that are switched on."""
+    found = template.of_kind(EVENT_RULE)
+    return tuple(_event_rule(each) for each in found if each.get("State", "ENABLED") == "ENABLED")
+
+
+def _event_rule(resource: Resource) -> EventRule:
+    targets = resource.need("Targets")
+    if "ScheduleExpression" in resource.raw or any(":sqs:" not in str(target["Arn"]) for target in targets):
+        raise TemplateError(f"{resource.logical_id}: a rule of its own puts events in queues, and nothing else")
+    name = resource.template.ref(resource.logical_id)
+    return EventRule(name, str(resource.get("EventBusName", "default")), resource.need("EventPattern"), tuple(targets))
 
 
 def unsupported(template: Template) -> tuple[str, ...]:
