@@ -105,7 +105,7 @@ OF_ANALYZERS: dict[str, list[str]] = {
     "analyzer_pii.probe": [],
     "analyzer_pii.analyze": ["a payment card number and a phone number", "an e-mail address"],
     "analyzer_house_style.probe": [],
-    "analyzer_house_style.analyze": ["'livesIn' is not lower snake_case"],
+    "analyzer_house_style.analyze": ["A relation of it is not lower snake_case"],
 }
 
 

@@ -150,7 +150,7 @@ def test_a_queued_pass_invokes_the_samples_and_what_they_find_waits_in_the_queue
     found = {each["analyzer"]: each for each in _pending(deployment, "looked-at")}
     assert {name: each["origin"] for name, each in found.items()} == {name: f"command:{name}" for name in SAMPLES}
     assert found["ext.pii/1"]["summary"] == "An observation seems to hold an e-mail address"
-    assert found["ext.house_style/1"]["summary"] == "The relation 'worksFrom' is not lower snake_case"
+    assert found["ext.house_style/1"]["summary"] == "A relation of it is not lower snake_case"
 
 
 def test_without_the_right_to_invoke_it_an_analyzer_is_skipped_with_a_reason_and_the_pass_stands(
