@@ -29,7 +29,11 @@ MEMORIES = (("acme", "orders-eu"), ("acme", "till"), ("globex", "till"))
 @contextmanager
 def inbound_stack() -> Iterator[LocalStack]:
     """A stack with three sources, two of which send on the bus."""
-    parameters = {"InboundSources": json.dumps([ORDERS, TILL, OTHER]), "BusSources": "shop.orders,till"}
+    parameters = {
+        "InboundSources": json.dumps([ORDERS, TILL, OTHER]),
+        "BusSource1": "shop.orders",
+        "BusSource2": "till",
+    }
     with LocalStack(ROOT, parameters=parameters, dev_token=ADMIN, now_ms=NOW) as stack:
         yield stack
 

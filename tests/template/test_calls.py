@@ -116,7 +116,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[frozenset[Author
                 "ModelKeySecretArn": MODEL_KEY,
                 "Model": "claude-opus-5-5",
                 "InboundSources": json.dumps([{"name": "shop", "tenant": "default", "memories": "sent"}]),
-                "BusSources": "shop",
+                "BusSource1": "shop",
             },
         ) as stack,
     ):

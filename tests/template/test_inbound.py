@@ -16,7 +16,8 @@ NAMES = ("shop.orders", "shop.chat", "till", "depot")
 
 
 def rules_of(*names: str) -> tuple[EventRule, ...]:
-    return event_rules(Template(DOCUMENT, folder=ROOT, parameters={"BusSources": ",".join(names)}))
+    given = {f"BusSource{number}": name for number, name in enumerate(names, 1)}
+    return event_rules(Template(DOCUMENT, folder=ROOT, parameters=given))
 
 
 def statements_of(policy: str) -> list[dict[str, Any]]:
