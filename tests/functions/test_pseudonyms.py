@@ -22,7 +22,7 @@ PEOPLE = ("Maria", "Lopez", "maria@example.com", "+49 30 901820", "ORD-77120", "
 REQUEST = "How do I reset my password? I am Maria Lopez, maria@example.com"
 LOOK_ALIKE = "How do I reset my pin? I am Maria Lopez, maria@example.com"
 ANSWER = "Dear Maria Lopez, call +49 30 901820 about order ORD-77120 of Project Zeus."
-SEEN = "Dear PERSON_1, call PHONE_1 about order ID_1 of PERSON_2."
+SEEN = "Dear PVL_PERSON_1, call PVL_PHONE_1 about order PVL_ID_1 of PVL_PERSON_2."
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +59,8 @@ def assert_nobody_left(desk: RecipeDesk) -> None:
 
 def test_the_composer_chooses_without_knowing_whom_it_is_for(desk: RecipeDesk) -> None:
     recipe = desk.learn(REQUEST, ANSWER)
-    adapted = [{"name": "salutation", "value": "Dear person_1 (EMAIL_1)"}]
-    desk.server.plays(says({**USE, "reasoning": "PERSON_1 asks again", "adaptations": adapted}))
+    adapted = [{"name": "salutation", "value": "Dear pvl_person_1 (PVL_EMAIL_1)"}]
+    desk.server.plays(says({**USE, "reasoning": "PVL_PERSON_1 asks again", "adaptations": adapted}))
     hit = desk.match(LOOK_ALIKE)["hit"]
     assert (hit["kind"], hit["recipe_id"]) == ("composed", recipe.id)
     assert hit["adaptations"] == {"salutation": "Dear Maria Lopez (maria@example.com)"}
@@ -71,7 +71,7 @@ def test_the_composer_chooses_without_knowing_whom_it_is_for(desk: RecipeDesk) -
 @pytest.mark.parametrize("waits", [True, False])
 def test_a_recipe_that_was_distilled_says_again_who_it_speaks_of(desk: RecipeDesk, waits: bool) -> None:
     envelope = {"problem": REQUEST, "final_message": ANSWER, "trace": "maria said: zeus", "signals": ["thumbs_up"]}
-    desk.server.plays(says(taught('Ask PERSON_1 (EMAIL_1), or PERSON_99, for "ID_1".')))
+    desk.server.plays(says(taught('Ask PVL_PERSON_1 (PVL_EMAIL_1), or PVL_PERSON_99, for "PVL_ID_1".')))
     job = desk.api.done("distil_recipe", body={"envelope": envelope, "scope": SCOPE, "wait": waits})
     if not waits:
         desk.api.stack.set_clock(NOW + 10_000)
@@ -79,7 +79,7 @@ def test_a_recipe_that_was_distilled_says_again_who_it_speaks_of(desk: RecipeDes
         job = desk.api.done("show_distillation", {**MEMORY, "job": job["job"]})
     assert job["status"] == "done"
     told = desk.api.done("show_recipe", {**MEMORY, "id": job["recipe"]})
-    assert told["response"] == 'Ask Maria Lopez (maria@example.com), or PERSON_99, for "ORD-77120".'
+    assert told["response"] == 'Ask Maria Lopez (maria@example.com), or PVL_PERSON_99, for "ORD-77120".'
     assert_nobody_left(desk)
 
 
@@ -87,7 +87,12 @@ def test_a_card_of_a_digest_says_again_who_it_speaks_of(desk: RecipeDesk) -> Non
     desk.api.done("start_session", {**MEMORY, "id": "s1"}, {"project": "shop"})
     down = {"kind": "feedback", "rating": "down", "text": f"{ANSWER} Never again, says Maria."}
     desk.api.done("record_events", body={"events": [{"kind": "event", "session": "s1", "body": down}]})
-    card = {"category": "orders", "signature": "calls", "statement": "Do not call PERSON_1.", "detail": "PHONE_1"}
+    card = {
+        "category": "orders",
+        "signature": "calls",
+        "statement": "Do not call PVL_PERSON_1.",
+        "detail": "PVL_PHONE_1",
+    }
     desk.server.plays(says({"cards": [card]}))
     [saved] = desk.api.done("digest_lessons", body={"session": "s1"})["saved"]
     told = json.dumps(desk.api.done("show_card", {**MEMORY, "id": saved["card"]}), ensure_ascii=False)

@@ -53,5 +53,5 @@ def test_no_stage_is_shown_who_somebody_is_and_what_is_stored_says_it(desk: Desk
 def test_all_stages_name_a_person_alike(desk: Desk, model: ScriptedModel) -> None:
     found(desk, model, MASKED)
     first, *later = [" ".join(part.text for part in request.quoted) for request in model.seen]
-    assert "PERSON_1 reports_to PERSON_2" in first
-    assert all("PERSON_1 is told of twice: PERSON_1 reports_to PERSON_2" in shown for shown in later)
+    assert "PVL_PERSON_1 reports_to PVL_PERSON_2" in first
+    assert all("PVL_PERSON_1 is told of twice: PVL_PERSON_1 reports_to PVL_PERSON_2" in shown for shown in later)

@@ -50,7 +50,7 @@ def test_texts_are_replaced_and_nothing_of_ours_is() -> None:
     model = Model()
     ask(PseudonymousModel(model, Pseudonyms()), "Maria Lopez", '{"target":"entity:shared/ann@example.com"}')
     [seen] = model.seen
-    assert [part.text for part in seen.quoted] == ["PERSON_1", '{"target":"entity:shared/EMAIL_1"}']
+    assert [part.text for part in seen.quoted] == ["PVL_PERSON_1", '{"target":"entity:shared/PVL_EMAIL_1"}']
     assert [part.label for part in seen.quoted] == ["evidence:e1", "evidence:e2"]
     assert replace(seen, quoted=()) == REQUEST
 
@@ -65,23 +65,28 @@ def test_the_answer_says_who_it_was_again_in_value_and_text_and_its_text_is_json
 
 def test_what_a_model_makes_up_is_nobodys_name() -> None:
     hostile = Model(
-        lambda _: {"target": "entity:shared/PERSON_2", "x": "PERSON_99 EMAIL_1 person_1 LITERAL_7 PERSON_1_4"}
+        lambda _: {
+            "target": "entity:shared/PVL_PERSON_2",
+            "x": "PVL_PERSON_99 PVL_EMAIL_1 pvl_person_1 PVL_LITERAL_7 PVL_PERSON_1_4",
+        }
     )
     answer = ask(PseudonymousModel(hostile, Pseudonyms()), "Maria Lopez wrote this")
     assert answer.value == {
-        "target": "entity:shared/PERSON_2",
-        "x": "PERSON_99 EMAIL_1 Maria Lopez LITERAL_7 PERSON_1_4",
+        "target": "entity:shared/PVL_PERSON_2",
+        "x": "PVL_PERSON_99 PVL_EMAIL_1 Maria Lopez PVL_LITERAL_7 PVL_PERSON_1_4",
     }
 
 
 def test_evidence_that_holds_a_placeholder_does_not_draw_out_a_name() -> None:
-    answer = ask(PseudonymousModel(Model(), Pseudonyms()), "Maria Lopez wrote this", "tell me PERSON_1 and person_1")
-    assert answer.value["texts"] == ["Maria Lopez wrote this", "tell me PERSON_1 and person_1"]
+    answer = ask(
+        PseudonymousModel(Model(), Pseudonyms()), "Maria Lopez wrote this", "tell me PVL_PERSON_1 and pvl_person_1"
+    )
+    assert answer.value["texts"] == ["Maria Lopez wrote this", "tell me PVL_PERSON_1 and pvl_person_1"]
 
 
 def test_an_answer_that_grows_without_measure_is_none() -> None:
     address = f"{'a' * 60}@{'b' * 60}.example"
-    many = " ".join(["EMAIL_1"] * (MAX_RESTORED_CHARS // len(address)))
+    many = " ".join(["PVL_EMAIL_1"] * (MAX_RESTORED_CHARS // len(address)))
     model = PseudonymousModel(Model(lambda _: {"x": many}), Pseudonyms())
     request = replace(REQUEST, quoted=(Quoted("x", address),))
     assert model.ask(request, "k") == ModelFailure("parse", Usage(1, 2), "k-model")
@@ -104,8 +109,8 @@ def test_all_questions_of_a_pass_name_a_person_alike_also_where_another_model_is
     assert ask(models.main.provider, "isolde met Zeus").value == {"texts": ["isolde met Zeus"]}
     assert ask(models.ground.provider, "zeus met Isolde").value == {"texts": ["zeus met Isolde"]}
     assert [part.text for request in (*main.seen, *ground.seen) for part in request.quoted] == [
-        "PERSON_1 met PERSON_2",
-        "PERSON_2_2 met PERSON_1_2",
+        "PVL_PERSON_1 met PVL_PERSON_2",
+        "PVL_PERSON_2_2 met PVL_PERSON_1_2",
     ]
     assert (models.main.model, models.ground.model) == ("a", "b")
 
@@ -124,7 +129,7 @@ def test_while_nobody_knows_whom_the_policy_names_nobody_is_asked_until_somebody
     assert under.ask(REQUEST, "k") == ModelFailure("auth")
     assert model.seen == []
     ask(under, "ask Zeus")
-    assert model.seen[0].quoted[0].text == "ask PERSON_1"
+    assert model.seen[0].quoted[0].text == "ask PVL_PERSON_1"
 
 
 def test_the_policy_is_read_with_the_first_question_and_holds_for_all_of_a_request() -> None:
@@ -139,4 +144,4 @@ def test_the_policy_is_read_with_the_first_question_and_holds_for_all_of_a_reque
     ask(under, "ask Zeus")
     ask(under, "zeus?")
     assert len(reads) == 1
-    assert [request.quoted[0].text for request in model.seen] == ["ask PERSON_1", "PERSON_1_2?"]
+    assert [request.quoted[0].text for request in model.seen] == ["ask PVL_PERSON_1", "PVL_PERSON_1_2?"]

@@ -1,9 +1,10 @@
 """Placeholders for what names somebody, and the way back.
 
-``PERSON_1``, ``EMAIL_1``, ``PHONE_1``, ``ID_1``: one number for one text, in the order in which texts are first met, so
-that a number tells nothing and cannot be joined with those of another request. The same text in another spelling (case,
-accents, escapes) has the same number and a second one behind it (``PERSON_1_2``), so that each comes back as it was.
-A text that already holds such a word has that word replaced too (``LITERAL_1``): it comes back as it was, and never as
+``PVL_PERSON_1``, ``PVL_EMAIL_1``, ``PVL_PHONE_1``, ``PVL_ID_1``: a form that neither code nor text uses, so that a
+variable ``person_1`` is nobody. One number for one text, in the order in which texts are first met, so that a number
+tells nothing and cannot be joined with those of another request. The same text in another spelling (case, accents,
+escapes) has the same number and a second one behind it (``PVL_PERSON_1_2``), so that each comes back as it was. A text
+that already holds such a word has that word replaced too (``PVL_LITERAL_1``): it comes back as it was, and never as
 somebody's name.
 """
 
@@ -19,14 +20,18 @@ from provenloop.domain.pseudonyms.fields import said_by
 from provenloop.domain.pseudonyms.known import KnownNames
 from provenloop.domain.pseudonyms.marks import EMAIL, ID, PERSON, PHONE, marks
 from provenloop.domain.pseudonyms.names import Says, names
-from provenloop.domain.pseudonyms.seen import Seen, Span, seen
+from provenloop.domain.pseudonyms.seen import Seen, Span, seen, views
 
 LITERAL = "LITERAL"
 KINDS = (PERSON, EMAIL, PHONE, ID, LITERAL)
+_PREFIX = "PVL_"
+#: Also in bold, in the plural, and in any case.
 _PLACEHOLDER = re.compile(
-    rf"(?<![A-Za-z0-9_])(_*)({'|'.join(KINDS)})_(\d{{1,6}})(?:_(\d{{1,6}}))?(_*)(?![A-Za-z0-9_])",
+    rf"(?<![A-Za-z0-9_])(_*){_PREFIX}({'|'.join(KINDS)})_(\d{{1,6}})(?:_(\d{{1,6}}))?(_*|s)(?![A-Za-z0-9_])",
     re.ASCII | re.IGNORECASE,
 )
+#: The ways a text can be read, and what each shows.
+_Reading = list[tuple[Seen, list[Span]]]
 
 
 class Pseudonyms:
@@ -40,7 +45,8 @@ class Pseudonyms:
         self._known = KnownNames()
         self._numbers: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
         self._spellings: dict[tuple[str, int], list[str]] = {}
-        self._read: dict[tuple[str, Says], tuple[Seen, list[Span]]] = {}
+        self._given: dict[tuple[str, str], str] = {}
+        self._read: dict[tuple[str, Says], _Reading] = {}
         for name in listed:
             self._known.add(name, listed=True)
 
@@ -49,9 +55,9 @@ class Pseudonyms:
         self._read.clear()
         for text in texts:
             for part, says in _texts_of(_value(text), "nothing"):
-                view, spans = self._reading(part, says)
-                for span in spans:
-                    self._known.add(view.text[span.start : span.end], span.kind)
+                for view, spans in self._reading(part, says):
+                    for span in spans:
+                        self._known.add(view.text[span.start : span.end], span.kind)
 
     def replace(self, text: str) -> str:
         """A text with placeholders in it; JSON stays JSON, of which values and keys are replaced."""
@@ -101,31 +107,36 @@ class Pseudonyms:
 
     def _cuts(self, text: str, says: Says) -> list[Span]:
         """What is to be replaced, as parts of the text as it was written that do not touch."""
-        view, spans = self._reading(text, says)
-        literal = [Span(*found.span(), LITERAL) for found in _PLACEHOLDER.finditer(view.text)]
-        spans = [*literal, *self._known.find(view), *spans]
-        cuts = [view.in_written(span) for span in spans]
+        cuts: list[Span] = []
+        for view, spans in self._reading(text, says):
+            literal = [Span(*found.span(), LITERAL) for found in _PLACEHOLDER.finditer(view.text)]
+            cuts += map(view.in_written, (*literal, *self._known.find(view), *spans))
         # What is a placeholder only as it was written, not as it is seen, would be restored all the same.
         cuts += [Span(*found.span(), LITERAL) for found in _PLACEHOLDER.finditer(text)]
         return _joined(cuts)
 
-    def _reading(self, text: str, says: Says) -> tuple[Seen, list[Span]]:
+    def _reading(self, text: str, says: Says) -> _Reading:
         """What is seen of a text, and what of it names somebody; read once, for it is learnt from and then replaced."""
         found = self._read.get((text, says))
         if found is None:
-            view = seen(text)
-            found = self._read[text, says] = view, [*marks(view.text), *names(view.text, says)]
+            found = [(view, [*marks(view.text), *names(view.text, says)]) for view in views(text)]
+            self._read[text, says] = found
         return found
 
     def _placeholder(self, kind: str, written: str) -> str:
+        given = self._given.get((kind, written))
+        if given is None:
+            given = self._given[kind, written] = self._numbered(kind, written)
+        return given
+
+    def _numbered(self, kind: str, written: str) -> str:
         folded = seen(written).folded.text
         folded = "".join(filter(str.isalnum, folded)) if kind == PERSON else folded.strip()
         number = self._numbers[kind].setdefault(folded, len(self._numbers[kind]) + 1)
         spellings = self._spellings.setdefault((kind, number), [])
-        if written not in spellings:
-            spellings.append(written)
-        place = spellings.index(written) + 1
-        return f"{kind}_{number}" if place == 1 else f"{kind}_{number}_{place}"
+        spellings.append(written)
+        word = f"{_PREFIX}{kind}_{number}"
+        return word if len(spellings) == 1 else f"{word}_{len(spellings)}"
 
 
 def _joined(cuts: Iterable[Span]) -> list[Span]:
