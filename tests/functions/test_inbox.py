@@ -247,6 +247,25 @@ def test_a_file_that_fails_before_anything_is_recorded_comes_again_and_ends_with
     assert desk.reports() == []
 
 
+def test_an_invocation_that_dies_midway_is_begun_again_and_nothing_is_recorded_twice(desk: Desk) -> None:
+    real, sent = ingest.record_events, []
+
+    def dies(*args: Any) -> Any:
+        sent.append(args)
+        if len(sent) == 3:
+            raise RuntimeError("out of memory")
+        return real(*args)
+
+    desk.put_file("inbox/till/till/long", *facts(140), *calls(160))
+    with patch.object(ingest, "record_events", dies):
+        desk.tick()
+        desk.tick(AGAIN_MS)
+
+    assert counts(desk.report("till/till/long")) == [300, 120, 180, 0, 0]
+    grains = desk.grains("acme", "till")
+    assert (len(grains), {grain["stated"] for grain in grains}) == (300, {1})
+
+
 def read_on(desk: Desk, name: str, **drop: str) -> Any:
     """A message that asks to read on from the first line."""
     event = sample("inbox.read_on")
@@ -289,6 +308,12 @@ def test_a_memory_that_is_erased_while_a_file_is_read_ends_it(desk: Desk) -> Non
     told = desk.report("till/till/a")
     assert (told["status"], told["code"]) == ("refused", NotFoundError.code)
     assert counts(told) == [90, 90, 0, 0, 0]
+
+
+def test_whatever_else_lies_in_the_reports_place_is_replaced(desk: Desk) -> None:
+    desk.put_file("reports/till/till/a.report.json", b"no report at all")
+
+    assert counts(desk.drop("a", *facts(1))) == [1, 1, 0, 0, 0]
 
 
 def test_the_report_of_a_drop_stays_when_its_last_message_is_delivered_again(desk: Desk) -> None:

@@ -23,6 +23,11 @@ BUILT = ROOT / ".aws-sam" / "build" / "template.yaml"
 STACK = "provenloop"
 BUCKET = "provenloop-artifacts"
 POLICY = "/provenloop/policy"
+#: Who may send events without HTTP; the first also on the bus.
+SOURCES = [
+    {"name": "shop.orders", "tenant": "default", "memories": "orders-*", "kind": "agent", "label": "order desk"},
+    {"name": "till", "tenant": "default", "memories": "till"},
+]
 #: How long a review waits for a decision before it reminds, and then before it ends.
 WAIT_S = 6
 
@@ -100,6 +105,8 @@ def _run_sam(emulator: Emulator, runtime: str, more: Mapping[str, str]) -> None:
         "PolicyParameter": POLICY,
         "RemindAfterSeconds": WAIT_S,
         "ExpireAfterSeconds": WAIT_S,
+        "InboundSources": json.dumps(SOURCES),
+        "BusSource1": "shop.orders",
         **more,
     }
     command = [
@@ -111,7 +118,7 @@ def _run_sam(emulator: Emulator, runtime: str, more: Mapping[str, str]) -> None:
         "--capabilities", "CAPABILITY_IAM",
         "--no-confirm-changeset",
         "--no-progressbar",
-        "--parameter-overrides", *(f"{name}={value}" for name, value in parameters.items()),
+        "--parameter-overrides", *(f"{name}={json.dumps(str(value))}" for name, value in parameters.items()),
     ]  # fmt: skip
     variables = {**emulator.environment, "SAM_CLI_TELEMETRY": "0"}
     done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)  # noqa: S603

@@ -124,7 +124,7 @@ def _report(
 ) -> None:
     """Put the report, unless one of this very drop is there: read again, a message finds all it recorded known."""
     before = current.inbox.report(drop)
-    if before is None or json.loads(before)["drop"] != drop.id:
+    if before is None or f'"drop": {json.dumps(drop.id)},' not in before:
         report = report_of(drop, progress, current.now(), status, refused_for)
         current.inbox.put_report(drop, json.dumps(report, ensure_ascii=False, indent=1) + "\n")
 
