@@ -108,6 +108,26 @@ def test_while_the_policy_is_refused_nobody_leaves_either(desk: RecipeDesk) -> N
     assert_nobody_left(desk)
 
 
+def assert_half_of_nobody_left(desk: RecipeDesk) -> None:
+    [seen] = desk.server.seen
+    asked = json.dumps(seen.body["messages"])
+    assert ("so it is" in asked, "proj" in asked) == (True, False)
+
+
+def test_a_name_at_the_place_where_a_text_is_cut_does_not_leave_by_half(desk: RecipeDesk) -> None:
+    at_the_end = {limit: f"{('so it is. ' * limit)[: limit - 8]} project zeus, and more" for limit in (1_500, 4_000)}
+    desk.learn(REQUEST, at_the_end[4_000])
+    desk.server.plays(says(USE), says({"cards": []}))
+    desk.match(LOOK_ALIKE)
+    assert_half_of_nobody_left(desk)
+    desk.server.seen.clear()
+    desk.api.done("start_session", {**MEMORY, "id": "s1"}, {"project": "shop"})
+    down = {"kind": "feedback", "rating": "down", "text": at_the_end[1_500]}
+    desk.api.done("record_events", body={"events": [{"kind": "event", "session": "s1", "body": down}]})
+    desk.api.done("digest_lessons", body={"session": "s1"})
+    assert_half_of_nobody_left(desk)
+
+
 #: What may be wrong with a policy so that nobody knows which names it lists, and that none was read before.
 UNREADABLE = [
     "{nope",

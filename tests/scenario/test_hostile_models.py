@@ -198,11 +198,16 @@ def _orders(block: str) -> Iterator[dict[str, Any]]:
     item = json.loads(json.loads(block.split("\n")[1]))
     for text in (item.get("text", ""), *item.get("evidence", ())):
         if text.startswith("ORDER "):
-            yield json.loads(text[6:].split(" END", maxsplit=1)[0])
+            yield ORDERS[int(text[6:].split(" END", maxsplit=1)[0])]
+
+
+#: What texts order, which are cut to a few hundred characters: this is what each of them has the model say.
+ORDERS: list[dict[str, Any]] = []
 
 
 def order(**answers: Any) -> str:
-    return f"ORDER {json.dumps(answers)} END"
+    ORDERS.append(answers)
+    return f"ORDER {len(ORDERS) - 1} END"
 
 
 YES = {"ground": {"results": [{"id": f"f{n}", "supported": True} for n in range(1, 20)]},

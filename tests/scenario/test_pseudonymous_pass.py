@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from provenloop.domain.policy import Policy, Pseudonymize
+from provenloop.reflection.bundle import TEXT_CHARS
 from provenloop.services import findings_read
 from provenloop.services.model_port import ModelRequest
 from tests.builders import Desk, make_fact, make_observation
@@ -55,3 +56,16 @@ def test_all_stages_name_a_person_alike(desk: Desk, model: ScriptedModel) -> Non
     first, *later = [" ".join(part.text for part in request.quoted) for request in model.seen]
     assert "PVL_PERSON_1 reports_to PVL_PERSON_2" in first
     assert all("PVL_PERSON_1 is told of twice: PVL_PERSON_1 reports_to PVL_PERSON_2" in shown for shown in later)
+
+
+@pytest.mark.parametrize("before", range(TEXT_CHARS - 30, TEXT_CHARS + 1, 3))
+def test_a_name_at_the_place_where_evidence_is_cut_does_not_leave_by_half(
+    desk: Desk, model: ScriptedModel, before: int
+) -> None:
+    desk.policy, desk.outside = MASKED, model.outside()
+    text = f"{('so it is. ' * TEXT_CHARS)[:before]} wolfeschlegelstein@example.com, and more"
+    desk.record(make_fact("quandt", subject="isolde", relation="reports_to"), make_observation(text))
+    desk.run()
+    shown = json.dumps([part.text for part in model.seen[0].quoted])
+    assert "so it is" in shown
+    assert [half for half in ("wolf", "olfe", "stein", "exam", "and more") if half in shown] == []

@@ -105,9 +105,9 @@ def _envelope(request: ModelRequest) -> dict[str, Any]:
 
 def _item(group: str, name: str, part: Quoted) -> Any:
     """The fields that were quoted; evidence also with the name by which it is cited."""
-    item = object_of(part.text)
+    item = object_of(part.shown)
     if item is None:
-        return part.text
+        return part.shown
     return {"hash": name, **item} if group == "evidence" else item
 
 

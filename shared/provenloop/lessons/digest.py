@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from provenloop.domain.canonical import canonical_json
 from provenloop.domain.grain import Grain
 from provenloop.domain.injected import carries_marker
-from provenloop.domain.quoting import RULE, Quoted
+from provenloop.domain.quoting import MARGIN, RULE, WHOLE, Quoted
 from provenloop.domain.secrets import redact
 from provenloop.lessons.line import MAX_KEY_CHARS, MAX_STATEMENT_CHARS, is_lesson
 
@@ -96,13 +96,13 @@ def quoted(wrong: Iterable[Grain], known: Iterable[Grain]) -> tuple[Quoted, ...]
     """The texts as they stand in the prompt: what went wrong, then the lessons that are known. Of each only its short
     form is kept, so that long ones may be read one after the other.
     """
-    return (*_blocks(wrong), *(Quoted("known_lesson", _short(_text(grain))) for grain in _said(known)))
+    return (*_blocks(wrong), *(_quoted("known_lesson", grain) for grain in _said(known)))
 
 
 def _blocks(wrong: Iterable[Grain]) -> Iterator[Quoted]:
     for grain in _said(wrong):
         label = "failed_call" if grain.kind == "tool_call" else "guard_report" if is_lesson(grain) else "feedback"
-        yield Quoted(label, _short(_text(grain)))
+        yield _quoted(label, grain)
 
 
 def _said(grains: Iterable[Grain]) -> Iterator[Grain]:
@@ -119,9 +119,9 @@ def _text(grain: Grain) -> str:
     return body if isinstance(body, str) else canonical_json(body)
 
 
-def _short(text: str) -> str:
-    clean, _ = redact(text)
-    return clean[:MAX_TEXT_CHARS]
+def _quoted(label: str, grain: Grain) -> Quoted:
+    clean, _ = redact(_text(grain))
+    return Quoted(label, clean[: MAX_TEXT_CHARS + MARGIN], {WHOLE: MAX_TEXT_CHARS})
 
 
 def read_cards(value: Mapping[str, Any]) -> DigestRead | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from provenloop.domain.quoting import RULE, Quoted
+from provenloop.domain.quoting import MARGIN, RULE, WHOLE, Quoted
 from provenloop.domain.visible import visible
 
 DEFAULT_MODEL = "claude-haiku-4-5-20251001"
@@ -97,12 +97,16 @@ class Chosen:
 
 def quoted(request: str, offered: Sequence[Offered]) -> tuple[Quoted, ...]:
     """The request and the candidates, as they stand in the prompt: the nearest first, named c1, c2 and so on."""
-    blocks = [Quoted("request", request[:_REQUEST_CHARS])]
+    blocks = [_quoted("request", request, _REQUEST_CHARS)]
     for number, each in enumerate(offered[:MAX_CANDIDATES], start=1):
         codes = f":{'.'.join(each.reasons)}"[:60] if each.reasons else ""
-        blocks.append(Quoted(f"c{number}:request{codes}", each.request[:_REQUEST_CHARS]))
-        blocks.append(Quoted(f"c{number}:answer", each.response[:_ANSWER_CHARS]))
+        blocks.append(_quoted(f"c{number}:request{codes}", each.request, _REQUEST_CHARS))
+        blocks.append(_quoted(f"c{number}:answer", each.response, _ANSWER_CHARS))
     return tuple(blocks)
+
+
+def _quoted(label: str, text: str, at_most: int) -> Quoted:
+    return Quoted(label, text[: at_most + MARGIN], {WHOLE: at_most})
 
 
 def read_choice(

@@ -1,8 +1,8 @@
 """What a model is shown of a memory: briefs of what programs found, evidence, and what people thought of earlier
 findings.
 
-Invariants: at most 32 briefs, 64 pieces of evidence of 400 characters and 20 decisions of each sort; everything in it
-is text from outside, and is only ever quoted.
+Invariants: at most 32 briefs, 64 pieces of evidence and 20 decisions of each sort; everything in it is text from
+outside, and is only ever quoted. Of each text 400 characters are shown, and more of it is kept (``MARGIN``).
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from provenloop.domain.model_cost import NANO_USD
+from provenloop.domain.quoting import MARGIN
 
 MAX_BRIEFS = 32
 MAX_EVIDENCE = 64
 MAX_TASTE = 20
 TEXT_CHARS = 400
+KEPT_CHARS = TEXT_CHARS + MARGIN
 
 
 @dataclass(frozen=True, slots=True)

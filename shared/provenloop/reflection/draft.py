@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from provenloop.domain.outside import OutsideFinding
+from provenloop.domain.outside import MAX_SUMMARY_CHARS, OutsideFinding, plain_text
 from provenloop.domain.recommendation import Target
 from provenloop.reflection.bundle import Evidence
 
@@ -13,6 +13,7 @@ from provenloop.reflection.bundle import Evidence
 class ModelDraft:
     """A finding that is not settled yet.
 
+    ``summary`` may be longer than a finding's: what of it is shown to later stages is cut there.
     ``id`` (ours: ``f1``, ``f2`` ...) is how answers name it. ``evidence`` is what it cites of what was shown, at least
     one. ``confidence`` is the one of who judged it, 0 until then: its author's own counts nowhere.
     """
@@ -33,6 +34,5 @@ class ModelDraft:
     def finding(self) -> OutsideFinding:
         """As it leaves the stages. How severe something is, no model says."""
         addresses = tuple(item.address for item in self.evidence)
-        return OutsideFinding(
-            self.target, self.summary, addresses, self.confidence, severity="low", guidance=self.guidance
-        )
+        summary = plain_text(self.summary, MAX_SUMMARY_CHARS)
+        return OutsideFinding(self.target, summary, addresses, self.confidence, severity="low", guidance=self.guidance)

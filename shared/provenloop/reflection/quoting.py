@@ -13,15 +13,26 @@ The id of evidence is its label in the bundle, that of claims and findings the i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from provenloop.domain.quoting import Quoted
+from provenloop.domain.outside import MAX_SUMMARY_CHARS
+from provenloop.domain.quoting import Quoted, compact
 from provenloop.domain.visible import visible
-from provenloop.reflection.bundle import Bundle
+from provenloop.reflection.bundle import TEXT_CHARS, Bundle
 from provenloop.reflection.draft import ModelDraft
+
+_DECIDED = {"summary": MAX_SUMMARY_CHARS, "because": TEXT_CHARS}
+#: How many characters of each field are shown.
+_LIMITS: Mapping[str, Mapping[str, int]] = {
+    "brief": {"summary": TEXT_CHARS},
+    "evidence": {"text": TEXT_CHARS},
+    "approved": _DECIDED,
+    "rejected": _DECIDED,
+    "claim": {"claim": MAX_SUMMARY_CHARS, "evidence": TEXT_CHARS},
+    "finding": {"summary": MAX_SUMMARY_CHARS, "evidence": TEXT_CHARS},
+}
 
 
 def quoted_bundle(bundle: Bundle) -> tuple[Quoted, ...]:
@@ -68,4 +79,4 @@ def _numbered(group: str, items: Iterable[Mapping[str, Any]]) -> Iterable[Quoted
 
 def _item(group: str, name: str, fields: Mapping[str, Any]) -> Quoted:
     # Escapes of hidden characters are put in before it is JSON, for they would not be JSON inside of it.
-    return Quoted(f"{group}:{name}", json.dumps(visible(fields), ensure_ascii=False, separators=(",", ":")))
+    return Quoted(f"{group}:{name}", compact(visible(fields)), _LIMITS[group])

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from provenloop.domain.outside import MAX_GUIDANCE_CHARS, MAX_SUMMARY_CHARS, plain_text, read_target
+from provenloop.domain.quoting import MARGIN
 from provenloop.domain.recommendation import Target
 from provenloop.reflection.bundle import Bundle, Evidence
 from provenloop.reflection.draft import ModelDraft
@@ -42,7 +43,7 @@ def _drafts(given: Sequence[Mapping[str, Any]], shown: Bundle) -> Iterator[Model
     by_label, targets = shown.by_label, _shown_grains(shown)
     for item in given:
         target = read_target(item.get("target"))
-        summary = plain_text(item.get("summary"), MAX_SUMMARY_CHARS)
+        summary = plain_text(item.get("summary"), MAX_SUMMARY_CHARS + MARGIN)
         evidence = _cited(item.get("evidence"), by_label)
         if target is not None and _is_allowed(target, targets) and summary and evidence:
             guidance = plain_text(item.get("guidance"), MAX_GUIDANCE_CHARS)
@@ -52,8 +53,9 @@ def _drafts(given: Sequence[Mapping[str, Any]], shown: Bundle) -> Iterator[Model
 def _distinct(drafts: Iterator[ModelDraft]) -> Iterator[ModelDraft]:
     seen = set[tuple[Target, str]]()
     for draft in drafts:
-        if (draft.target, draft.summary) not in seen:
-            seen.add((draft.target, draft.summary))
+        said = (draft.target, draft.finding.summary)
+        if said not in seen:
+            seen.add(said)
             yield draft
 
 

@@ -18,10 +18,10 @@ from provenloop.domain.recommendation import Recommendation
 from provenloop.domain.text import normalise
 from provenloop.domain.visible import visible
 from provenloop.reflection.bundle import (
+    KEPT_CHARS,
     MAX_BRIEFS,
     MAX_EVIDENCE,
     MAX_TASTE,
-    TEXT_CHARS,
     Brief,
     Bundle,
     Decided,
@@ -71,7 +71,7 @@ def _briefs(log: Log, recommendations: Sequence[Recommendation]) -> Iterator[Bri
     for rec in recommendations:
         target = "/".join(map(str, texts.joined(rec.target.parts)))
         summary = render(rec.summary.template, texts.joined(rec.summary.args))
-        yield Brief(rec.analyzer, plain_text(summary, TEXT_CHARS), f"{rec.target.scheme}:{target}", rec.severity)
+        yield Brief(rec.analyzer, plain_text(summary, KEPT_CHARS), f"{rec.target.scheme}:{target}", rec.severity)
 
 
 def _newest(grains: Iterable[Grain]) -> Sequence[Grain]:
@@ -105,7 +105,7 @@ def _evidence(first: Sequence[Grain], more: Callable[[], Iterator[Grain]]) -> tu
 
 
 def evidence_text(grain: Grain) -> str:
-    """What a grain says, in at most 400 characters; empty where it says nothing any more."""
+    """What a grain says, in at most 1,000 characters; empty where it says nothing any more."""
     if not grain.body:
         return ""
     if grain.kind == "fact":
@@ -114,7 +114,7 @@ def evidence_text(grain: Grain) -> str:
         text = text_of(grain, "text")
     else:
         text = canonical_json(visible(grain.body))
-    return plain_text(text, TEXT_CHARS)
+    return plain_text(text, KEPT_CHARS)
 
 
 def target_of(grain: Grain) -> str:
@@ -134,7 +134,7 @@ def _decided(log: Log, said: Said, admits: Callable[[str], bool]) -> tuple[tuple
     rejected = [pair for pair in pairs if pair[1].status == "rejected"][:MAX_TASTE]
     reasons = _reasons(log, (rec for _, rec in (*approved, *rejected)))
     told = [
-        tuple(Decided(remark.summary, plain_text(reasons.get(rec.id, ""), TEXT_CHARS)) for remark, rec in some)
+        tuple(Decided(remark.summary, plain_text(reasons.get(rec.id, ""), KEPT_CHARS)) for remark, rec in some)
         for some in (approved, rejected)
     ]
     return told[0], told[1]

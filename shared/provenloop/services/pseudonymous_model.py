@@ -35,7 +35,7 @@ class PseudonymousModel:
     def ask(self, request: ModelRequest, key: str) -> ModelOutcome:
         """See ``ModelProvider``."""
         self._names.learn(part.text for part in request.quoted)
-        quoted = tuple(Quoted(part.label, self._names.replace(part.text)) for part in request.quoted)
+        quoted = tuple(Quoted(part.label, self._names.replace(part.text, part.limits)) for part in request.quoted)
         outcome = self._provider.ask(replace(request, quoted=quoted), key)
         return self._restored(outcome) if isinstance(outcome, ModelAnswer) else outcome
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from provenloop.domain.pseudonyms import Pseudonyms
+from provenloop.domain.quoting import WHOLE
 from tests.unit.domain.test_pseudonyms import IDENTIFYING, replaced
 
 VOICED = "\u3099\u309a"
@@ -191,3 +192,17 @@ def test_texts_that_hold_placeholders_and_parts_of_them_come_back(pieces: list[s
     if learns:
         names.learn([text])
     assert names.restore(names.replace(text)) == text
+
+
+@given(
+    st.lists(st.sampled_from([*NAMES, *IDENTIFYING, "is late", "\U0001f600"]), min_size=1, max_size=6),
+    st.integers(0, 80),
+)
+def test_what_names_somebody_and_is_cut_is_replaced_whole(values: list[str], limit: int) -> None:
+    names, text = Pseudonyms(NAMES), " ; ".join(values)
+    names.learn([text])
+    found = names.replace(text, {WHOLE: limit})
+    whole = names.replace(text)
+    assert whole.startswith(found)
+    assert names.restore(found).startswith(text[:limit])
+    assert json.loads(names.replace(json.dumps({"a": [text], "b": text}), {"a": limit})) == {"a": [found], "b": whole}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from provenloop.domain.quoting import Quoted
+from provenloop.domain.quoting import WHOLE, Quoted
 from provenloop.domain.visible import visible
 
 HOSTILE = [
@@ -39,3 +39,10 @@ def test_no_text_ends_its_block_or_opens_another_and_none_is_lost(text: str) -> 
 def test_labels_are_ours(label: str) -> None:
     with pytest.raises(ValueError, match="label"):
         Quoted(label, "text")
+
+
+def test_what_is_beyond_a_limit_is_kept_and_shown_to_nobody() -> None:
+    cut = Quoted("request", "one two three", {WHOLE: 7})
+    assert (cut.text, cut.shown, json.loads(inner(cut.block))) == ("one two three", "one two", "one two")
+    fields = Quoted("request", '{"a":["one","two"],"b":"one","c":1}', {"a": 2, "c": 2})
+    assert json.loads(fields.shown) == {"a": ["on", "tw"], "b": "one", "c": 1}

@@ -98,7 +98,7 @@ def test_long_texts_and_many_candidates_are_cut() -> None:
     many = [Offered(f"r{n}", "q" * 9_000, "a" * 9_000, tuple("reason" for _ in range(30))) for n in range(30)]
     blocks = quoted("x" * 9_000, many)
     assert len(blocks) == 1 + 2 * 10
-    assert max(len(each.text) for each in blocks) == 4_000
+    assert max(len(each.shown) for each in blocks) == 4_000
 
 
 def test_the_schema_names_every_field_as_needed_and_no_other() -> None:

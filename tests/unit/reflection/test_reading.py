@@ -93,7 +93,7 @@ def test_a_draft_that_says_nothing_is_dropped(summary: Any) -> None:
 
 def test_texts_are_one_line_of_so_many_characters() -> None:
     [draft] = drafts(changed(summary="a\n" * 900, guidance="b " * 900))
-    assert (len(draft.summary), len(draft.guidance)) == (MAX_SUMMARY_CHARS - 1, MAX_GUIDANCE_CHARS - 1)
+    assert (len(draft.finding.summary), len(draft.guidance)) == (MAX_SUMMARY_CHARS - 1, MAX_GUIDANCE_CHARS - 1)
     [draft] = drafts(changed(summary="pay\u202e load", guidance=["run"]))
     assert (draft.summary, draft.guidance) == ("pay\\u{202e} load", "")
 
@@ -247,7 +247,7 @@ def test_no_answer_breaks_the_reading_or_gets_more_than_the_rules_allow(answer: 
         assert FOREIGN not in draft.target.parts
         assert 1 <= len(draft.evidence) <= MAX_EVIDENCE
         assert set(draft.evidence) <= set(EVIDENCE)
-        assert 1 <= len(draft.summary) <= MAX_SUMMARY_CHARS
+        assert 1 <= len(draft.finding.summary) <= MAX_SUMMARY_CHARS
         assert len(draft.guidance) <= MAX_GUIDANCE_CHARS
         assert draft.confidence == 0
     assert set(supported(answer, TWO) or ()) <= set(TWO)

@@ -10,9 +10,8 @@ somebody's name.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from provenloop.domain.canonical import StrictJsonError, parse_strict
@@ -21,9 +20,11 @@ from provenloop.domain.pseudonyms.known import KnownNames
 from provenloop.domain.pseudonyms.marks import EMAIL, ID, PERSON, PHONE, marks
 from provenloop.domain.pseudonyms.names import Says, names
 from provenloop.domain.pseudonyms.seen import Seen, Span, seen, views
+from provenloop.domain.quoting import WHOLE, compact
 
 LITERAL = "LITERAL"
 KINDS = (PERSON, EMAIL, PHONE, ID, LITERAL)
+_NO_LIMITS: Mapping[str, int] = {}
 _PREFIX = "PVL_"
 #: Also in bold, in the plural, and in any case.
 _PLACEHOLDER = re.compile(
@@ -59,12 +60,21 @@ class Pseudonyms:
                     for span in spans:
                         self._known.add(view.text[span.start : span.end], span.kind)
 
-    def replace(self, text: str) -> str:
-        """A text with placeholders in it; JSON stays JSON, of which values and keys are replaced."""
+    def replace(self, text: str, limits: Mapping[str, int] | None = None) -> str:
+        """A text with placeholders in it; JSON stays JSON, of which values and keys are replaced.
+
+        Args:
+            limits: after how many characters, as they were written, the text ends, as ``Quoted.limits`` says. What
+                names somebody and begins before that is replaced whole.
+        """
+        known = limits or {}
         value = _value(text)
         if isinstance(value, str):
-            return self._replaced(value)
-        return json.dumps(self._replaced_value(value), ensure_ascii=False, separators=(",", ":"))
+            return self._replaced(value, limit=known.get(WHOLE))
+        if WHOLE not in known:
+            return compact(self._replaced_value(value, limits=known))
+        # Cut, it would be no JSON.
+        return self._replaced(text, limit=known[WHOLE]) if len(text) > known[WHOLE] else self.replace(text)
 
     def restore(self, text: str) -> str:
         """A text with what placeholders stand for, in whatever case they are; unknown ones stay."""
@@ -85,25 +95,32 @@ class Pseudonyms:
             return found.group()
         return f"{found[1]}{spellings[place]}{found[5]}"
 
-    def _replaced_value(self, value: Any, says: Says = "nothing") -> Any:
+    def _replaced_value(
+        self, value: Any, says: Says = "nothing", limit: int | None = None, limits: Mapping[str, int] = _NO_LIMITS
+    ) -> Any:
         if isinstance(value, str):
-            return self._replaced(value, says)
+            return self._replaced(value, says, limit)
         if isinstance(value, dict):
-            return {self._replaced(name): self._replaced_value(item, said_by(name)) for name, item in value.items()}
+            return {
+                self._replaced(name): self._replaced_value(item, said_by(name), limits.get(name))
+                for name, item in value.items()
+            }
         if isinstance(value, list):
-            return [self._replaced_value(item, says) for item in value]
+            return [self._replaced_value(item, says, limit) for item in value]
         if isinstance(value, bool) or value is None:
             return value
         number = self._replaced(str(value))
         return value if number == str(value) else number
 
-    def _replaced(self, text: str, says: Says = "nothing") -> str:
+    def _replaced(self, text: str, says: Says = "nothing", limit: int | None = None) -> str:
         parts: list[str] = []
-        at = 0
+        at, last = 0, len(text) if limit is None else limit
         for cut in self._cuts(text, says):
+            if cut.start >= last:
+                break
             parts += (text[at : cut.start], self._placeholder(cut.kind, text[cut.start : cut.end]))
             at = cut.end
-        return "".join((*parts, text[at:]))
+        return "".join((*parts, text[at:last]))
 
     def _cuts(self, text: str, says: Says) -> list[Span]:
         """What is to be replaced, as parts of the text as it was written that do not touch."""
