@@ -154,6 +154,9 @@ def test_other_paths_and_methods_under_local_are_unknown(client: httpx.Client) -
         ("DELETE", "/_local/clock"),
         ("GET", "/_local/"),
         ("GET", "/_local/x"),
+        # The small system has no inbox.
+        ("PUT", "/_local/inbox/till/till/a"),
+        ("GET", "/_local/reports/till/till/a.report.json"),
     ):
         assert client.request(method, path).status_code == 404
 

@@ -16,7 +16,8 @@ from pathlib import Path
 #: What the development environment has and a plain install has not.
 _NEEDED = ("moto", "yaml")
 _COMMANDS = {
-    "dev": "serve the stack on 127.0.0.1; PORT, PROVENLOOP_DEV_TOKEN, PROVENLOOP_NOW and PROVENLOOP_LLM_CMD are read",
+    "dev": "serve the stack on 127.0.0.1; PORT, PROVENLOOP_DEV_TOKEN, PROVENLOOP_NOW, PROVENLOOP_LLM_CMD and "
+    "PROVENLOOP_INBOUND_SOURCES are read",
     "demo": "show the loop end to end",
 }
 

@@ -126,6 +126,16 @@ class LocalAws:
             self._clients[service] = self._session.client(service)  # type: ignore[call-overload]
         return self._clients[service]
 
+    @property
+    def event_bus(self) -> str | None:
+        """The bus of the template; None where it has none."""
+        return next(iter(self._buses), None)
+
+    @property
+    def inbox(self) -> str | None:
+        """The bucket that tells of what is put into it; None where there is none."""
+        return next((bucket.name for bucket in self._buckets if bucket.tells), None)
+
     def queue(self, arn_or_logical_id: str) -> Queue:
         """The queue with this ARN or logical id.
 

@@ -11,9 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from provenloop.domain.errors import InternalError
+from provenloop.entry.local.doors import source_parameters
 from provenloop.entry.local.intrinsics import TemplateError
 from provenloop.entry.local.server import DEFAULT_PORT, LocalServer
 from provenloop.entry.local.stack import LocalStack
+from provenloop.entry.settings import INBOUND_SOURCES, read_settings
 
 _LAST_PORT = 65_535
 #: The demo's own words only: neither log lines nor metrics between them.
@@ -37,7 +40,7 @@ def dev(root: Path) -> int:
     # Terminating and interrupting are one thing here, and may come while it still starts.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with _stack(root) as stack, _server(stack, port) as server:
+        with _stack(root, parameters=_sources()) as stack, _server(stack, port) as server:
             stack.functions.load()
             _announce(stack, server.url)
             server.serve_forever()
@@ -68,6 +71,14 @@ def _stack(root: Path, **given: Any) -> LocalStack:
         raise CannotStartError(f"The template cannot be carried out: {error}") from error
 
 
+def _sources() -> dict[str, str]:
+    """Parameters for the sources of events without HTTP that the environment names."""
+    try:
+        return source_parameters(read_settings().inbound_sources)
+    except InternalError as error:
+        raise CannotStartError(f"{INBOUND_SOURCES}: {error.message}") from error
+
+
 def _server(stack: LocalStack, port: int) -> LocalServer:
     try:
         return LocalServer(stack, port)
@@ -88,6 +99,7 @@ def _announce(stack: LocalStack, url: str) -> None:
         f"Provenloop is at {url}",
         f"Admin token: {stack.dev_token}",
         f"Clock: {url}/_local/clock (GET, POST); tick: {url}/_local/tick (POST)",
+        f"Without HTTP: {url}/_local/events (POST), {url}/_local/inbox/ (PUT), {url}/_local/reports/ (GET)",
         *(f"Not carried out here: {name}" for name in stack.unsupported),
         "Stop with Ctrl-C.",
     ]
