@@ -11,7 +11,7 @@ from provenloop.domain.events import StatedEvent
 from provenloop.domain.grain import Grain
 from provenloop.domain.prepare import prepare
 from provenloop.reflection.bundle import Brief, Bundle, Evidence
-from provenloop.services.gather_evidence import evidence_text, target_of
+from provenloop.services.gather_evidence import evidence_text, fact_of, target_of
 from tests.builders import KEY
 from tests.precision.bench.steps import sent_by
 from tests.precision.bench.times import NOW, instant
@@ -44,7 +44,7 @@ def shown(memory: Memory) -> Shown:
     grains = {step["as"]: _grain(memory, step) for step in memory.grains}
     addresses = {label: grain.address for label, grain in grains.items()}
     evidence = (
-        Evidence(f"e{number}", grain.address, grain.kind, target_of(grain), evidence_text(grain))
+        Evidence(f"e{number}", grain.address, grain.kind, target_of(grain), evidence_text(grain), fact_of(grain))
         for number, grain in enumerate(grains.values(), start=1)
     )
     briefs = (

@@ -69,3 +69,22 @@ def test_a_name_at_the_place_where_evidence_is_cut_does_not_leave_by_half(
     shown = json.dumps([part.text for part in model.seen[0].quoted])
     assert "so it is" in shown
     assert [half for half in ("wolf", "olfe", "stein", "exam", "and more") if half in shown] == []
+
+
+@pytest.mark.parametrize(
+    ("subject", "relation", "value"),
+    [
+        ("ticket 12", "customer", "quandt"),
+        ("ticket  12", "assigned", "quandt"),
+        ("quandt", "emergency contact", "ticket 12"),
+    ],
+)
+def test_who_a_fact_names_is_told_by_its_relation_whatever_blanks_stand_in_it(
+    desk: Desk, model: ScriptedModel, subject: str, relation: str, value: str
+) -> None:
+    desk.policy, desk.outside = MASKED, model.outside()
+    desk.record(make_fact(value, subject=subject, relation=relation), make_observation("then quandt left"))
+    desk.run()
+    shown = json.dumps([part.text for part in model.seen[0].quoted])
+    assert "then PVL_PERSON_" in shown
+    assert "quandt" not in shown

@@ -32,13 +32,17 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A live grain. ``label`` (``e1``, ``e2`` ...) is what a model cites, ``target`` how it is named as a target."""
+    """A live grain. ``label`` (``e1``, ``e2`` ...) is what a model cites, ``target`` how it is named as a target.
+
+    ``fact`` is the subject, the relation and the object of a fact, apart and whole; ``text`` is what is quoted.
+    """
 
     label: str
     address: str
     kind: str
     target: str
     text: str
+    fact: tuple[str, str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

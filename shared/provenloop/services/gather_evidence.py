@@ -99,7 +99,7 @@ def _evidence(first: Sequence[Grain], more: Callable[[], Iterator[Grain]]) -> tu
         if text:
             shown[grain.address] = grain, text
     return tuple(
-        Evidence(f"e{n}", grain.address, grain.kind, target_of(grain), text)
+        Evidence(f"e{n}", grain.address, grain.kind, target_of(grain), text, fact_of(grain))
         for n, (grain, text) in enumerate(shown.values(), 1)
     )
 
@@ -108,13 +108,21 @@ def evidence_text(grain: Grain) -> str:
     """What a grain says, in at most 1,000 characters; empty where it says nothing any more."""
     if not grain.body:
         return ""
-    if grain.kind == "fact":
-        text = " ".join(text_of(grain, name) for name in ("subject", "relation", "object"))
+    fact = fact_of(grain)
+    if fact is not None:
+        text = " ".join(fact)
     elif grain.kind == "observation":
         text = text_of(grain, "text")
     else:
         text = canonical_json(visible(grain.body))
     return plain_text(text, KEPT_CHARS)
+
+
+def fact_of(grain: Grain) -> tuple[str, str, str] | None:
+    """The subject, the relation and the object of a fact; None for any other grain."""
+    if grain.kind != "fact":
+        return None
+    return text_of(grain, "subject"), text_of(grain, "relation"), text_of(grain, "object")
 
 
 def target_of(grain: Grain) -> str:

@@ -19,7 +19,8 @@ _OF_OBJECT = frozenset(
     "partner_of parent_of child_of sibling_of friend_of colleague_of manager owner owned_by assigned_to assignee "
     "author authored_by written_by created_by approved_by reviewed_by reviewer requested_by reported_by reporter "
     "contact primary_contact account_manager emergency_contact lead led_by maintainer maintained_by on_call nickname "
-    "full_name first_name last_name username login primary_email email work_email phone phone_number mobile".split()
+    "full_name first_name last_name customer client assigned user username login primary_email email work_email "
+    "phone phone_number mobile".split()
 )
 _PERSON = frozenset(
     "first_name last_name full_name given_name family_name middle_name surname nickname display_name user_name "
