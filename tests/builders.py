@@ -16,6 +16,7 @@ from typing import Any
 from provenloop.adapters.dynamodb import keys, table
 from provenloop.adapters.dynamodb.items import entity_of, row_of
 from provenloop.adapters.dynamodb.store import DynamoStore
+from provenloop.domain.address import Addresses
 from provenloop.domain.canonical import canonical_json
 from provenloop.domain.events import (
     Event,
@@ -31,12 +32,14 @@ from provenloop.domain.names import MemoryId
 from provenloop.domain.policy import CLOSED, Policy
 from provenloop.domain.principal import Principal, PrincipalKind, Scope
 from provenloop.domain.recommendation import Recommendation
+from provenloop.domain.remark import Remark
 from provenloop.services import apply_change, audit_trail, findings_read, ingest, memories, review, roll_back
 from provenloop.services.analyze_memory import run_pass
 from provenloop.services.call import Call
 from provenloop.services.outside_port import NOBODY, Outside
 from provenloop.services.pass_gate import PassOptions
 from provenloop.services.ports import Entity
+from provenloop.services.remark_index import index_remark
 from tests.faults import Snapshot, take_snapshot, unobserved
 from tests.faults.hooks import ClientHooks, Exchange
 from tests.faults.tables import TABLE
@@ -275,6 +278,19 @@ class Desk:
             for grain in self.grains().values()
             if grain.kind == "fact" and grain.body["subject"] == subject and grain.state == state
         }
+
+    def remarks(self) -> list[Remark]:
+        """Everything that somebody outside said, erased or not, oldest first."""
+        rows = table.query(keys.partition(self.memory, "LOOP"))
+        return sorted((row for row in map(entity_of, rows) if isinstance(row, Remark)), key=lambda row: row.at)
+
+    def say(self, *remarks: Remark) -> None:
+        """Plant remarks where the index leads to them."""
+        heads = self.store.heads(self.memory)
+        assert heads is not None
+        for remark in remarks:
+            index_remark(self.store, self.memory, Addresses(heads.log.key), remark, self.now)
+        self.plant(*remarks)
 
     def plant(self, *entities: Entity) -> None:
         """Write items straight into the table, behind every condition: quick, for tests that only read them."""

@@ -122,7 +122,7 @@ def test_reasons_and_remarks_that_name_the_subject_go_from_what_does_not(shelves
     shelves.strike(recipe, "The okapi told me so.")
     shelves.strike(recipe, "It is out of date.")
     remark = Remark("r1", shelves.desk.now, "ext.x", "group", "key", "a-recommendation", (), "target")
-    shelves.desk.plant(replace(remark, summary="The okapi waits long."), replace(remark, name="r2", summary="Fine."))
+    shelves.desk.say(replace(remark, summary="The okapi waits long."), replace(remark, name="r2", summary="Fine."))
     if has_grain:
         shelves.desk.record(make_fact(subject="okapi"))
 
@@ -133,7 +133,7 @@ def test_reasons_and_remarks_that_name_the_subject_go_from_what_does_not(shelves
 
     assert shelves.saying("okapi") == []
     assert len(shelves.saying("out of date")) == 1
-    assert [each.name for each in shelves.desk.store.all_remarks(MEMORY) if not each.is_erased] == ["r2"]
+    assert [each.name for each in shelves.desk.remarks() if not each.is_erased] == ["r2"]
     shelves.desk.verify()
 
 

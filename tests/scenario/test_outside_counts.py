@@ -124,7 +124,7 @@ def test_every_external_analyzer_is_told_apart_from_models_and_from_others(desk:
 
 def test_only_the_newest_200_findings_are_looked_at(desk: Desk) -> None:
     [rec_id] = found_by_models(desk, 1)
-    [remark] = desk.store.all_remarks(desk.memory)
+    [remark] = desk.remarks()
     other = replace(desk.recommendation(rec_id), id=f"{rec_id[:-2]}a2", status="rejected")
     desk.plant(other, *(replace(remark, name=f"{remark.name}{n:03d}", recommendation=other.id) for n in range(199)))
     assert [(row["proposed"], row["rejected"]) for row in told(desk)] == [(2, 1)]

@@ -93,7 +93,7 @@ def assert_bounded(desk: Desk, outcome: Mapping[str, Any]) -> None:
         assert rec.evidence
         assert set(rec.evidence) <= set(grains)
         assert rec.confidence >= 0.75
-    for remark in desk.store.all_remarks(desk.memory):
+    for remark in desk.remarks():
         assert 0 < len(remark.summary) <= MAX_SUMMARY_CHARS
         assert len(remark.guidance) <= MAX_GUIDANCE_CHARS
         assert "\u202e" not in remark.summary + remark.guidance + remark.target

@@ -66,7 +66,8 @@ class Draft:
 
     ``parts`` identify the finding inside its analyzer and namespace; they are hashed before they are stored.
     ``count`` is the number that grows with the evidence (errors, values ...), evidence the newest 64 addresses of it.
-    ``remark`` holds the words of somebody outside, where it is not stored yet.
+    ``remark`` holds the words of somebody outside, where it is not stored yet; ``lapses_at`` is when none of the
+    evidence will be live any more, for a finding that nothing else takes back then.
     """
 
     parts: tuple[str, ...]
@@ -80,6 +81,7 @@ class Draft:
     confidence: float
     metric: Metric | None = None
     remark: Remark | None = None
+    lapses_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from provenloop.services.call import Call, never_spent
 from provenloop.services.examine import Examining, due_groups
 from provenloop.services.findings import Findings
 from provenloop.services.fold import Fold, Folding
+from provenloop.services.gone_evidence import let_go
 from provenloop.services.groups import Groups
 from provenloop.services.lease import LeaseLostError, is_leased, take_lease
 from provenloop.services.lessons_due import learn_due
@@ -150,7 +151,9 @@ def _run(work: Pass, heads: Heads, settings: Sequence[Setting], config: MemoryCo
     _look_at_new(settings, folding, due, examining, measuring.touched)
     folding.folds = sweep(store, call.memory, folding.folds, settings, examining)
     examining.expire(due)
-    ran, told = _look_outside(work, heads, folding, examining, config)
+    outside = OutsideFindings(store, call.memory, Addresses(heads.log.key), heads.log.namespaces, examining.findings)
+    let_go(outside, examining, folding.changes, due)
+    ran, told = _look_outside(work, heads, folding, examining, outside, config)
     _apply_by_policy(work, folding, examining)
     outcome = {**_outcome(heads, folding, settings, examining, work.run_id), "measured": measuring.measured, **told}
     outcome["analyzers_run"] += ran
@@ -209,7 +212,7 @@ def _walked(setting: Setting, folding: Folding, examining: Examining) -> Sequenc
 
 
 def _look_outside(
-    work: Pass, heads: Heads, folding: Folding, examining: Examining, config: MemoryConfig
+    work: Pass, heads: Heads, folding: Folding, examining: Examining, findings: OutsideFindings, config: MemoryConfig
 ) -> tuple[list[str], dict[str, Any]]:
     """Ask whoever is outside, if anybody; who was asked, and what is told of it."""
     if work.outside.models is None and work.outside.analyzers is None:
@@ -217,7 +220,6 @@ def _look_outside(
     store, call = work.store, work.call
     folds = folding.folds
     log = Log(store, call.memory, call.now, folding.entries, heads.folds.analyzed, folds.folded)
-    findings = OutsideFindings(store, call.memory, Addresses(heads.log.key), heads.log.namespaces, examining.findings)
     own = PassWrites(store, call.memory, call.now, folds=lambda: folding.folds)
     looking = LookOutside(
         call, work.policy, config, work.outside, log, findings, examining, own, is_full=work.options.full_sweep

@@ -220,7 +220,7 @@ def _finish(store: Store, call: Call, plan: Plan, addresses: Addresses, rest: Se
     """Erase what the transaction had no room for, and what recall keeps of the grains that were forgotten."""
     erase(store, call, rest)
     if plan.forgotten:
-        scrub_use(store, call, addresses, plan.forgotten)
+        scrub_use(store, call, addresses, plan.forgotten, plan.with_them.remarks)
 
 
 def _left_before(store: Store, call: Call, prefix: str) -> Sequence[Write]:

@@ -15,7 +15,7 @@ from provenloop.domain.commit import Change
 from provenloop.domain.grain import Grain, text_of, without_content
 from provenloop.domain.job import is_of_a_job
 from provenloop.domain.mentions import mentions, own_texts
-from provenloop.domain.records import History
+from provenloop.domain.records import Due, History
 from provenloop.domain.remark import Remark, erased
 from provenloop.lessons.card import Card, CardEvidence
 from provenloop.lessons.line import is_lesson
@@ -23,8 +23,10 @@ from provenloop.services.call import Call
 from provenloop.services.card_count import Count
 from provenloop.services.card_find import cards_through_merging
 from provenloop.services.decision import lost_race
+from provenloop.services.declare import declare
 from provenloop.services.memories import require_heads
 from provenloop.services.ports import Erase, Remove, Replace, Store, Write, WriteRefusedError
+from provenloop.services.remark_index import DUE_SAID, remarks_citing, remarks_that_may_mention
 
 WRITES_AT_ONCE = 90
 
@@ -34,7 +36,8 @@ class Erasures:
     """What goes at ``at`` (epoch ms): earlier versions that still have content, and what repeats something: questions
     that agents asked, reasons that people wrote. ``calls`` are the forgotten calls as they were counted, by address.
     ``quoting`` is the evidence of cards that quotes lessons, ``suggesting`` cards with a suggestion that one brought.
-    ``remarks`` are what somebody outside said of one of the grains, or in the same words.
+    ``remarks`` are what somebody outside said of one of the grains, or in the same words; ``closing`` has the engine
+    look at the findings of the latter, which nothing else leads to.
     """
 
     at: int
@@ -45,6 +48,7 @@ class Erasures:
     quoting: tuple[CardEvidence, ...] = ()
     suggesting: tuple[Card, ...] = ()
     remarks: tuple[Remark, ...] = ()
+    closing: tuple[Write, ...] = ()
 
     @property
     def texts(self) -> tuple[Grain, ...]:
@@ -59,9 +63,14 @@ class Erasures:
             *(Remove(note) for note in self.notes),
             *(Remove(row) for row in self.quoting),
             *(Count(card, None, forgets_suggestion=True) for card in self.suggesting),
-            *(Replace(erased(remark), remark.rev) for remark in self.remarks),
+            *self.said,
             *(Erase(History(without_content(row.grain))) for row in self.versions),
         ]
+
+    @property
+    def said(self) -> list[Write]:
+        """What takes back remarks. While one has words, its finding is found again by them; so those go last."""
+        return [*self.closing, *(Replace(erased(remark), remark.rev) for remark in self.remarks)]
 
 
 def erasures_of(
@@ -78,27 +87,40 @@ def erasures_of(
     """
     calls = _as_counted(store, call, grains)
     versions = tuple(row for grain in grains if grain.head_rev > 1 for row in _with_content(store, call, grain))
-    said = said.union(*map(own_texts, (*grains, *(row.grain for row in versions))))
+    said = said.union(*map(own_texts, (*grains, *(row.grain for row in versions)))) - {""}
     quoting, suggesting = _of_lessons(store, call, grains)
     gone = frozenset(grain.address for grain in grains)
 
     def repeats(text: str) -> bool:
         return mentions(text, said)
 
-    remarks = tuple(remarks_on(store, call, gone, repeats)) if gone or said else ()
+    remarks, closing = remarks_on(store, call, gone, said, repeats) if gone or said else ((), ())
+    of_grains = Erasures(call.now, versions, (), (), calls, quoting, suggesting, remarks, closing)
     if not said:
-        return Erasures(call.now, versions, calls=calls, quoting=quoting, suggesting=suggesting, remarks=remarks)
+        return of_grains
     questions = (asked for asked in _repeating_questions(store, call, said) if asked.address not in gone)
     notes = (note for note in repeating_notes(store, call, repeats) if note.subject != chain)
-    return Erasures(call.now, versions, tuple(questions), tuple(notes), calls, quoting, suggesting, remarks)
+    return replace(of_grains, questions=tuple(questions), notes=tuple(notes))
 
 
-def remarks_on(store: Store, call: Call, gone: frozenset[str], repeats: Callable[[str], bool]) -> Iterator[Remark]:
-    """Remarks that rest on one of the grains, whatever their words are, and others that repeat something."""
-    for remark in store.all_remarks(call.memory):
-        words = (remark.target, remark.summary, remark.guidance)
-        if not remark.is_erased and (gone & set(remark.evidence) or any(map(repeats, words))):
-            yield remark
+def remarks_on(
+    store: Store, call: Call, gone: frozenset[str], said: frozenset[str], repeats: Callable[[str], bool]
+) -> tuple[tuple[Remark, ...], tuple[Write, ...]]:
+    """Remarks that rest on one of the grains, whatever their words are, and others that repeat something of what was
+    said; and what has the engine look at the findings of those others.
+    """
+    addresses = Addresses(require_heads(store, call.memory).log.key)
+    citing = [each for each in remarks_citing(store, call.memory, addresses, gone) if not each.is_erased]
+    known = {remark.name for remark in citing}
+    near = remarks_that_may_mention(store, call.memory, addresses, said)
+    others = [each for each in near if each.name not in known and any(map(repeats, _words_of(each)))]
+    dues = {Due(call.now, DUE_SAID, remark.recommendation) for remark in others}
+    closing = declare(store, call.memory, *sorted(dues, key=repr)) if dues else ()
+    return (*citing, *others), tuple(closing)
+
+
+def _words_of(remark: Remark) -> tuple[str, ...]:
+    return remark.target, remark.summary, remark.guidance
 
 
 def _of_lessons(store: Store, call: Call, grains: Sequence[Grain]) -> tuple[tuple[CardEvidence, ...], tuple[Card, ...]]:

@@ -109,14 +109,15 @@ class Examining:
         self.planted[Due(at, DUE_GROUP, group_ref(setting.family, group))] = None
 
     def expire(self, due: Iterable[Due]) -> None:
-        """Let age out whatever is old enough. What cannot be settled now is tried again soon."""
-        self._take(due, DUE_EXPIRY, self.findings.expire)
+        """Let age out whatever is old enough."""
+        self.take(due, DUE_EXPIRY, self.findings.expire)
 
     def wake(self, due: Iterable[Due]) -> None:
         """Let wait again whatever was snoozed until now."""
-        self._take(due, DUE_WAKE, self.findings.wake)
+        self.take(due, DUE_WAKE, self.findings.wake)
 
-    def _take(self, due: Iterable[Due], what: str, step: Callable[[str], None]) -> None:
+    def take(self, due: Iterable[Due], what: str, step: Callable[[str], None]) -> None:
+        """Take a step with whatever fell due of one sort. What cannot be settled now is tried again soon."""
         for row in due:
             if row.what == what:
                 try:

@@ -7,7 +7,7 @@ and on the pass's head: a pass that lost its lease stores nothing. Done twice wi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -43,6 +43,7 @@ from provenloop.services.lease import LeaseLostError, is_lost
 from provenloop.services.outbox import audited
 from provenloop.services.pass_settings import Setting
 from provenloop.services.ports import Put, Replace, Require, Store, Write, WriteRefusedError
+from provenloop.services.remark_index import DUE_SAID, index_remark
 from provenloop.services.waiting import told
 
 _MAX_ROUNDS = 5
@@ -169,13 +170,21 @@ class Findings:
                 Put(opened) if key.rev == 0 else Replace(opened, expected=key.rev),
                 *audited(entry),
                 Put(Due(rec.expires_at, DUE_EXPIRY, rec.id)),
-                *([Put(replace(draft.remark, recommendation=rec.id))] if draft.remark is not None else []),
+                *self._said(draft, rec.id),
             ]
         )
         self._stored.add(rec.id)
         self.settled[rec.id] = None
         if setting.grants:
             self.waiting[rec.id] = setting
+
+    def _said(self, draft: Draft, rec_id: str) -> Iterator[Write]:
+        """The words of somebody outside, found by the index before they are there."""
+        if draft.remark is not None:
+            index_remark(self.store, self.memory, self.addresses, draft.remark, self.now)
+            yield Put(replace(draft.remark, recommendation=rec_id))
+        if draft.lapses_at is not None:
+            yield Put(Due(draft.lapses_at, DUE_SAID, rec_id))
 
     def _refresh(self, setting: Setting, rec: Recommendation, draft: Draft) -> None:
         """Bring an open recommendation up to date; frozen once approved, until its proposal would differ."""

@@ -102,7 +102,7 @@ class _Stretch:
         for questions in _batches(with_them.questions, GRAINS_A_STRETCH):
             self._commit((), Erasures(self.call.now, questions=tuple(questions)), self.job.cursor)
         # Questions are found by their counts, so those go last.
-        scrub_use(self.store, self.call, self.addresses, (*live, *with_them.texts))
+        scrub_use(self.store, self.call, self.addresses, (*live, *with_them.texts), with_them.remarks)
         self._erase(with_them)
         if live:
             self._commit(tuple(live), Erasures(self.call.now, calls=with_them.calls), cursor)
@@ -128,7 +128,7 @@ class _Stretch:
 
     def _erase(self, with_them: Erasures) -> None:
         """Remarks and reasons first, then earlier versions, by whose texts they and questions are found again."""
-        for remarks in _batches(Erasures(with_them.at, remarks=with_them.remarks).writes, GRAINS_A_STRETCH):
+        for remarks in _batches(with_them.said, GRAINS_A_STRETCH):
             self._move(remarks)
         only = Erasures(with_them.at, versions=with_them.versions, notes=with_them.notes)
         for writes in _batches(only.writes, GRAINS_A_STRETCH):

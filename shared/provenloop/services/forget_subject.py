@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from provenloop.domain.address import Addresses
 from provenloop.domain.audit import Note, new_chain
 from provenloop.domain.errors import NotFoundError
 from provenloop.domain.mentions import names
@@ -25,10 +26,12 @@ from provenloop.services.forget_recipe import FORGOTTEN, erase_in_stretches, for
 from provenloop.services.forgetting import reply_of
 from provenloop.services.job_port import JobQueue
 from provenloop.services.jobs import forget_or_begin
+from provenloop.services.memories import require_heads
 from provenloop.services.ports import Put, Store
 from provenloop.services.recipe_shelf import Shelf, committed
 from provenloop.services.recipe_told import every_recipe
 from provenloop.services.recipe_traces import Traces, WholeRecipe, traces_of, whole_recipe
+from provenloop.services.remark_index import drop_words
 from provenloop.services.replay import earlier_reply, replay_of
 
 
@@ -124,7 +127,7 @@ def _held(store: Store, call: Call, wanted: Wanted, *, has_grains: bool = True) 
         if any(is_named(text) for one in (whole.recipe, *whole.before) for text in _texts_of(one))
     )
     held = _Held(recipes, traces_of(store, call, recipes, is_named))
-    return held if has_grains else replace(held, repeating=_repeating(store, call, is_named))
+    return held if has_grains else replace(held, repeating=_repeating(store, call, subject, is_named))
 
 
 def _texts_of(recipe: Recipe) -> Iterator[str]:
@@ -132,9 +135,10 @@ def _texts_of(recipe: Recipe) -> Iterator[str]:
     yield from (recipe.provenance.session or "", recipe.scope.user or "")
 
 
-def _repeating(store: Store, call: Call, is_named: Callable[[str], bool]) -> Erasures:
-    notes, remarks = _reasons(store, call, is_named), remarks_on(store, call, frozenset(), is_named)
-    return Erasures(call.now, notes=tuple(notes), remarks=tuple(remarks))
+def _repeating(store: Store, call: Call, subject: str, is_named: Callable[[str], bool]) -> Erasures:
+    remarks, closing = remarks_on(store, call, frozenset(), frozenset({subject}), is_named)
+    notes = tuple(_reasons(store, call, is_named))
+    return Erasures(call.now, notes=notes, remarks=remarks, closing=closing)
 
 
 def _reasons(store: Store, call: Call, is_named: Callable[[str], bool]) -> Iterator[Note]:
@@ -148,6 +152,9 @@ def _reasons(store: Store, call: Call, is_named: Callable[[str], bool]) -> Itera
 def _forget(shelf: Shelf, call: Call, held: _Held, because: str) -> None:
     # While a recipe is there, what is left of the rest is found again by it.
     erase_in_stretches(shelf, call, [*held.repeating.writes, *held.traces.writes])
+    if held.repeating.remarks:
+        addresses = Addresses(require_heads(shelf.store, call.memory).log.key)
+        drop_words(shelf.store, call.memory, addresses, held.repeating.remarks, call.now)
     forget_recipes(shelf, call, held.recipes, because)
 
 

@@ -65,7 +65,7 @@ class Forgetting:
         """Take what was said out of what recall keeps; left there, addresses and figures tell nothing."""
         said = (*self.plan.grains, *self.plan.with_them.texts)
         if self._addresses is not None:
-            scrub_use(self.store, self.call, self._addresses, said)
+            scrub_use(self.store, self.call, self._addresses, said, self.plan.with_them.remarks)
 
     def learn(self, failures: Sequence[Failure]) -> Refused:
         """Something moved in between: look again, unless this request was answered or nothing is left to forget."""

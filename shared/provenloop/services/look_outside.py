@@ -53,7 +53,6 @@ ANALYZER_NEEDS_MS = 12_000
 #: When what failed and may succeed later is tried again for the first time, and how often it is.
 AGAIN_MS = 3_600_000
 MAX_TRIES = 5
-_MOVED = frozenset({"supersede", "point", "merge", "remove", "forget", "change"})
 ENGINE_PREFIX = "engine:"
 #: Failures of an external analyzer that a later pass may not meet.
 MAY_PASS = frozenset({"timeout", "unreachable", "failed", "time", "no key"})
@@ -220,10 +219,6 @@ class LookOutside:
 
     def _begins(self, turn: Turn, news: News) -> bool:
         """Whether there is something to ask about. How far was looked, and for whom, is written first."""
-        moved = [change.address for change in news.changes if change.op in _MOVED]
-        if moved:
-            said = said_before(self.log.store, self.log.memory, turn.setting.family)
-            self.findings.resolve_without_evidence(said, moved)
         if news.more:
             self.examining.planted[Due(self.log.now, DUE_OUTSIDE, turn.setting.family)] = None
         askers = turn.setting.co_creators if news.grains or news.more else ()

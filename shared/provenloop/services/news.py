@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from provenloop.domain.commit import Change, LogEntry
+from provenloop.domain.commit import LogEntry
 from provenloop.domain.grain import Grain
 from provenloop.domain.names import MemoryId
 from provenloop.services.ports import Store
@@ -22,13 +22,12 @@ MAX_GRAINS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Live grains, oldest first, and everything else that changed, up to number ``upto`` of the log.
+    """Live grains, oldest first, up to number ``upto`` of the log.
 
     ``more`` says that there is more behind that number, ``is_cut`` that there were more grains than fit.
     """
 
     grains: tuple[Grain, ...]
-    changes: tuple[Change, ...]
     upto: int
     more: bool = False
     is_cut: bool = False
@@ -62,19 +61,16 @@ class Log:
         if newest_only:
             upto = self.folded
         known = {entry.seq: entry for entry in (*older, *self.entries) if upto >= entry.seq}
-        changes = tuple(change for seq in sorted(known) for change in known[seq].changes if not change.is_telemetry)
         wanted, last = _as_many_as_fit(sorted(known, reverse=newest_only), known, kinds)
         if last is not None and not newest_only:
             upto = last
-            changes = tuple(change for seq in sorted(known) if seq <= upto for change in known[seq].changes)
-        return News(self.live(wanted), changes, upto, more=upto < self.folded)
+        return News(self.live(wanted), upto, more=upto < self.folded)
 
     def everything(self, kinds: Collection[str]) -> News:
         """Every live grain of some kinds, in address order; at most 20,000."""
         found = (grain for grain in self.store.all_grains(self.memory, "", self.now) if grain.kind in kinds)
         live = tuple(islice((grain for grain in found if grain.is_live(self.now)), MAX_GRAINS + 1))
-        changes = tuple(change for entry in self.entries for change in entry.changes if not change.is_telemetry)
-        return News(live[:MAX_GRAINS], changes, self.folded, is_cut=len(live) > MAX_GRAINS)
+        return News(live[:MAX_GRAINS], self.folded, is_cut=len(live) > MAX_GRAINS)
 
     def has_forgotten(self, shown: Collection[str]) -> bool:
         """Whether one of some grains was forgotten since this pass folded the log."""

@@ -24,6 +24,7 @@ from provenloop.domain.text import normalise
 from provenloop.services.findings import Findings
 from provenloop.services.pass_settings import Setting
 from provenloop.services.ports import Replace, Store
+from provenloop.services.remark_index import drop_words, remarks_citing
 
 #: From what share of common evidence on two findings about one target are one.
 SAME_EVIDENCE = 0.5
@@ -107,21 +108,40 @@ class OutsideFindings:
             if rec is not None and rec.status in OPEN and rec.id not in self.findings.settled:
                 self.findings.resolve(rec.id)
 
-    def resolve_without_evidence(self, said: Said, moved: Iterable[str]) -> None:
-        """Close what is open and has no words left; and of what cites a ``moved`` grain, what has no live evidence."""
-        gone = set(moved)
-        for remark in said.remarks:
-            rec = said.recommendation(remark)
-            if rec is None or rec.status not in OPEN:
-                continue
-            if remark.is_erased or (gone & set(rec.evidence) and not self._live(rec.evidence)):
-                self.findings.resolve(rec.id)
+    def citing(self, addresses: Iterable[str]) -> list[str]:
+        """The recommendations that were made of what was said of some grains, by id."""
+        found = remarks_citing(self.store, self.memory, self.addresses, addresses)
+        return list(dict.fromkeys(remark.recommendation for remark in found))
+
+    def let_go(self, rec_id: str) -> int | None:
+        """Close what is open and has no words or no live evidence left; when to look again (epoch ms), if it stays.
+
+        Raises:
+            LeaseLostError, BusyError: as :meth:`Findings.settle`.
+        """
+        rec = self.store.recommendations(self.memory, [rec_id]).get(rec_id)
+        if rec is None or rec.status not in OPEN:
+            return None
+        live = self._live(rec.evidence)
+        if live and self._has_words(rec):
+            return lapses_at(live)
+        self.findings.resolve(rec_id)
+        return None
+
+    def _has_words(self, rec: Recommendation) -> bool:
+        named = {ref.grain for ref in rec.target.parts if isinstance(ref, TextRef)}
+        found = self.store.remarks(self.memory, named)
+        return any(not remark.is_erased for remark in found.values())
 
     def erase_new(self, family: str) -> None:
         """Take back the words of this pass: a grain was forgotten that their author was shown."""
-        for remark in self.store.newest_remarks(self.memory, family, MAX_REMARKS):
-            if remark.at == self.findings.now and not remark.is_erased:
-                self.store.transact(self.memory, [Replace(erased(remark), remark.rev)], self.findings.now)
+        newest = self.store.newest_remarks(self.memory, family, MAX_REMARKS)
+        made = [remark for remark in newest if remark.at == self.findings.now and not remark.is_erased]
+        for remark in made:
+            self.store.transact(self.memory, [Replace(erased(remark), remark.rev)], self.findings.now)
+        drop_words(self.store, self.memory, self.addresses, made, self.findings.now)
+        for remark in made:
+            self.findings.resolve(remark.recommendation)
 
     def _live(self, addresses: Sequence[str]) -> tuple[Grain, ...]:
         wanted = tuple(dict.fromkeys(addresses))[:MAX_EVIDENCE]
@@ -174,6 +194,7 @@ class OutsideFindings:
             count=len(cited),
             confidence=finding.confidence,
             remark=remark,
+            lapses_at=lapses_at(evidence),
         )
 
     def _key(self, finding: OutsideFinding) -> str:
@@ -209,6 +230,13 @@ class OutsideFindings:
             prefix = self.addresses.entity_prefix(kind, namespace, subject)
             grains = self.store.grains_by_prefix(self.memory, prefix, self.findings.now)
             yield any(_is_about(grain, namespace, subject) for grain in grains)
+
+
+def lapses_at(evidence: Sequence[Grain]) -> int | None:
+    """When the last of some grains will have lapsed (epoch ms); None where one of them stays."""
+    each = ([at for at in (grain.valid_to, grain.expires_at) if at is not None] for grain in evidence)
+    ends = [min(instants, default=None) for instants in each]
+    return max((end for end in ends if end is not None), default=None) if None not in ends else None
 
 
 def _plain(target: Target) -> tuple[str, ...]:

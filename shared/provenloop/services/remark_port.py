@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from provenloop.domain.names import MemoryId
@@ -17,9 +17,6 @@ class RemarkReader(Protocol):
 
     def newest_remarks(self, memory: MemoryId, family: str, limit: int) -> tuple[Remark, ...]:
         """The newest ones of one family of analyzers, newest first."""
-
-    def all_remarks(self, memory: MemoryId) -> Iterator[Remark]:
-        """Every remark, oldest first, all pages; for forgetting only."""
 
     def looked(self, memory: MemoryId, family: str) -> Looked | None:
         """How far one outside analyzer has looked; None where it never has."""

@@ -13,8 +13,10 @@ from dataclasses import replace
 from provenloop.domain.address import Addresses
 from provenloop.domain.errors import BusyError
 from provenloop.domain.grain import Grain
+from provenloop.domain.remark import Remark
 from provenloop.services.call import Call
 from provenloop.services.ports import Remove, Replace, Store, Write, WriteRefusedError
+from provenloop.services.remark_index import drop_words
 from provenloop.services.term_index import drop_texts
 
 _FIRST_DAY, _LAST_DAY = "00000000", "99999999"
@@ -22,13 +24,17 @@ _WRITES_AT_ONCE = 90
 _MAX_ROUNDS = 6
 
 
-def scrub_use(store: Store, call: Call, addresses: Addresses, grains: Sequence[Grain]) -> None:
-    """Take grains, given as they were with their text, out of the index of terms and out of telemetry.
+def scrub_use(
+    store: Store, call: Call, addresses: Addresses, grains: Sequence[Grain], remarks: Sequence[Remark] = ()
+) -> None:
+    """Take grains, given as they were with their text, out of the index of terms and out of telemetry; and the words of
+    remarks out of theirs.
 
     Where others keep writing the same rows, what is left holds no text, and nobody has to wait for it.
     """
     with suppress(BusyError):
         drop_texts(store, call.memory, addresses, grains, call.now)
+    drop_words(store, call.memory, addresses, remarks, call.now)
     forgotten = tuple(dict.fromkeys(grain.address for grain in grains))
     questions = tuple(dict.fromkeys(grain.address for grain in grains if grain.kind == "question"))
     for _ in range(_MAX_ROUNDS):

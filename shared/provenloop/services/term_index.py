@@ -55,8 +55,7 @@ def index_texts(store: Store, memory: MemoryId, addresses: Addresses, changes: I
     touched = iter(dict.fromkeys(change.address for change in changes if gives_text(change)))
     while step := list(islice(touched, _GRAINS_A_STEP)):
         grains = store.grains(memory, step, now)
-        wanted = _by_key(addresses, [grains[address] for address in step if address in grains])
-        _change_rows(store, memory, wanted, now, _with)
+        name_under(store, memory, _by_key(addresses, [grains[address] for address in step if address in grains]), now)
 
 
 def drop_texts(store: Store, memory: MemoryId, addresses: Addresses, grains: Iterable[Grain], now: int) -> None:
@@ -66,9 +65,19 @@ def drop_texts(store: Store, memory: MemoryId, addresses: Addresses, grains: Ite
         BusyError: others kept changing the same rows; it may be done again.
     """
     wanted = _by_key(addresses, list(grains))
-    _change_rows(store, memory, wanted, now, _without)
+    drop_from_rows(store, memory, wanted, now)
     for key, row in store.term_rows(memory, wanted).items():
         _drop_from_segments(store, memory, row, wanted[key], now)
+
+
+def name_under(store: Store, memory: MemoryId, wanted: Mapping[str, Sequence[str]], now: int) -> None:
+    """Index names under each key; raises as :func:`index_texts`."""
+    _change_rows(store, memory, wanted, now, _with)
+
+
+def drop_from_rows(store: Store, memory: MemoryId, wanted: Mapping[str, Sequence[str]], now: int) -> None:
+    """Take names out from under each key, but for its segments; raises as :func:`drop_texts`."""
+    _change_rows(store, memory, wanted, now, _without)
 
 
 def _by_key(addresses: Addresses, grains: Sequence[Grain]) -> Mapping[str, list[str]]:
@@ -87,7 +96,9 @@ def _keys_of(addresses: Addresses, grain: Grain) -> Iterator[str]:
         yield relation_key(addresses, grain.namespace, text_of(grain, "relation"))
 
 
-def _change_rows(store: Store, memory: MemoryId, wanted: Mapping[str, list[str]], now: int, change: _Changing) -> None:
+def _change_rows(
+    store: Store, memory: MemoryId, wanted: Mapping[str, Sequence[str]], now: int, change: _Changing
+) -> None:
     keys = iter(wanted)
     while step := list(islice(keys, _ROWS_A_STEP)):
         for _ in range(_MAX_ROUNDS):

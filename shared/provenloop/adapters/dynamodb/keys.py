@@ -20,7 +20,7 @@ Numbers are padded to 12 digits, instants (epoch ms) to 15.
 | how often was one question asked? | query | M#INDEX | ``R#ASK#<question>#<day>`` between |
 | how full were contexts? | query | M#INDEX | ``R#BUDGET#<day>`` between |
 | how often was a grain read? | get | M#INDEX | ``R#READ#<address>`` |
-| which texts hold a term? | get | M#INDEX | ``W#<term digest>`` |
+| which texts hold a term, which remarks a word or a citation? | get | M#INDEX | ``W#<term digest>`` |
 | single recalls | query | M#INDEX | begins_with ``R#RECALL#`` |
 | what is due | query | M#INDEX | ``D#<instant>#<what>#<ref>`` up to now |
 | what may be like this text? | query | M#INDEX | ``N#<token>#<size>#<address>`` between |

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from provenloop.adapters.dynamodb import keys, table
 from provenloop.adapters.dynamodb.keys import Key, partition
@@ -27,10 +27,6 @@ class RemarkRows:
         """See ``RemarkReader``."""
         prefix = Row.sk.startswith(keys.remark(names_of(family)))
         return tuple(entities(table.query(partition(memory, "LOOP"), prefix, forward=False, limit=limit), Remark))
-
-    def all_remarks(self, memory: MemoryId) -> Iterator[Remark]:
-        """See ``RemarkReader``."""
-        return entities(table.query(partition(memory, "LOOP"), Row.sk.startswith(keys.REMARK_PREFIX)), Remark)
 
     def looked(self, memory: MemoryId, family: str) -> Looked | None:
         """See ``RemarkReader``."""
