@@ -13,7 +13,7 @@ from provenloop.domain.inbox import Drop
 from provenloop.services.inbox_port import Block, FileChangedError, FileGoneError
 
 BLOCK_BYTES = 1_048_576
-_CONFIG = Config(connect_timeout=3, read_timeout=30, retries={"mode": "standard", "max_attempts": 3})
+_CONFIG = Config(connect_timeout=3, read_timeout=30, retries={"mode": "standard", "total_max_attempts": 3})
 _ABSENT = frozenset({"NoSuchKey", "404"})
 #: What S3 answers where no byte lies behind the offset.
 _BEYOND = frozenset({"InvalidRange", "416"})
