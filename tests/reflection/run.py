@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from provenloop.adapters.anthropic_model import AnthropicModel
 from provenloop.domain.outside import OutsideFinding
 from provenloop.reflection.bundle import Limits
+from provenloop.services.ask_stage import keys_of
 from provenloop.services.reflect import Reflected, reflect
 from provenloop.services.reflect_port import ReflectionModel, ReflectionModels
 from tests.model_server import ModelServer
@@ -83,7 +84,9 @@ def _outcome(server: ModelServer, models: ReflectionModels, script: Script) -> O
 
 def reflected_on(given: Shown, models: ReflectionModels) -> Reflected:
     """What comes of one memory."""
-    return reflect(given.bundle, models, Limits(), left_ms=lambda: LEFT_MS, row_id=given.memory.name, now=NOW)
+    keys = keys_of(models)
+    assert keys is not None
+    return reflect(given.bundle, models, keys, Limits(), left_ms=lambda: LEFT_MS, row_id=given.memory.name, now=NOW)
 
 
 def told_apart(given: Shown, findings: Iterable[OutsideFinding]) -> tuple[list[Labelled], list[OutsideFinding]]:

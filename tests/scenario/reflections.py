@@ -9,12 +9,14 @@ from typing import Any
 from provenloop.adapters.anthropic_model import AnthropicModel
 from provenloop.domain.errors import InternalError
 from provenloop.reflection.bundle import Brief, Bundle, Decided, Evidence, Limits
+from provenloop.services.ask_stage import Keys
 from provenloop.services.model_port import ModelProvider
 from provenloop.services.reflect import Reflected, reflect
 from provenloop.services.reflect_port import ReflectionModel, ReflectionModels
 from tests.builders import NOW
 from tests.model_server import ModelServer, Play, says
 
+KEYS = Keys("sk-main", "sk-ground")
 MAIN, GROUND = "claude-sonnet-5-5", "claude-haiku-4-5-20251001"
 ADDRESSES = tuple(f"{number:064x}" for number in range(1, 65))
 #: What this memory does not hold.
@@ -39,14 +41,10 @@ BUNDLE = Bundle(
 
 @dataclass
 class Key:
-    """A key; "unreadable" is one that cannot be read."""
-
-    text: str
+    """A key that nobody reads: those of a pass come with what it asks."""
 
     def current(self) -> str:
-        if self.text == "unreadable":
-            raise InternalError("no")
-        return self.text
+        raise InternalError("no")
 
 
 @dataclass
@@ -62,15 +60,14 @@ class Clock:
         return self.left
 
 
-def models(provider: ModelProvider, main: str = "sk-main", ground: str = "sk-ground") -> ReflectionModels:
-    return ReflectionModels(ReflectionModel(provider, Key(main), MAIN), ReflectionModel(provider, Key(ground), GROUND))
+def models(provider: ModelProvider) -> ReflectionModels:
+    return ReflectionModels(ReflectionModel(provider, Key(), MAIN), ReflectionModel(provider, Key(), GROUND))
 
 
 def reflected(provider: ModelProvider, bundle: Bundle = BUNDLE, limits: Limits | None = None, **more: Any) -> Reflected:
-    keys = {name: more.pop(name) for name in ("main", "ground") if name in more}
     left_ms = more.pop("left_ms", Clock())
     return reflect(
-        bundle, models(provider, **keys), limits or Limits(), left_ms=left_ms, row_id="pass-1", now=NOW, **more
+        bundle, models(provider), KEYS, limits or Limits(), left_ms=left_ms, row_id="pass-1", now=NOW, **more
     )
 
 

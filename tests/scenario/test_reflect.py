@@ -125,13 +125,6 @@ def test_a_stage_that_leaves_nothing_is_the_last(
     assert len(server.seen) == len(found.rows) == counts[0]
 
 
-@pytest.mark.parametrize("keys", [{"main": ""}, {"ground": ""}, {"main": "unreadable"}, {"ground": "unreadable"}])
-def test_without_a_key_nobody_is_asked(server: ModelServer, keys: dict[str, str]) -> None:
-    found = asked(server, *GOOD, **keys)
-    assert (found.findings, found.rows, found.stopped, found.retry) == ((), (), "off", False)
-    assert not server.seen
-
-
 def test_without_evidence_nobody_is_asked(server: ModelServer) -> None:
     found = asked(server, *GOOD, bundle=replace(BUNDLE, evidence=()))
     assert (found.findings, found.rows, found.stopped, found.model) == ((), (), "no_evidence", MAIN)

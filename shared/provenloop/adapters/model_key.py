@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from provenloop.adapters.secrets import read_secret
 from provenloop.domain.canonical import StrictJsonError, parse_strict
 from provenloop.domain.errors import InternalError
 from provenloop.domain.model_spec import DEFAULT_PROVIDER, PROVIDERS, ProviderName
 
 
+@dataclass(frozen=True, slots=True)
 class SecretModelKey:
-    """Implements ``services.model_port.ModelKey``.
+    """Implements ``services.model_port.ModelKey``; two of one provider and secret are one key.
 
     The secret is the key of Anthropic as plain text, or a JSON object of keys by provider. A provider without a key is
     switched off.
@@ -19,18 +22,18 @@ class SecretModelKey:
         provider: whose key it is.
     """
 
-    def __init__(self, secret: str | None, provider: ProviderName = DEFAULT_PROVIDER) -> None:
-        self._secret = secret
-        self._provider = provider
+    secret: str | None
+    provider: ProviderName = DEFAULT_PROVIDER
 
     def current(self) -> str:
         """See ``ModelKey``."""
-        text = read_secret(self._secret).strip() if self._secret else ""
+        text = read_secret(self.secret).strip() if self.secret else ""
         if text.startswith("{"):
-            return _keys(text).get(self._provider, "").strip()
-        return text if self._provider == DEFAULT_PROVIDER else ""
+            return _keys(text).get(self.provider, "").strip()
+        return text if self.provider == DEFAULT_PROVIDER else ""
 
 
+@dataclass(frozen=True, slots=True)
 class NoKeyNeeded:
     """Implements ``services.model_port.ModelKey`` for providers that ask for none."""
 

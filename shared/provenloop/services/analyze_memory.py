@@ -39,6 +39,7 @@ from provenloop.services.near_index import NearIndex
 from provenloop.services.news import Log
 from provenloop.services.outside_findings import OutsideFindings
 from provenloop.services.outside_port import NOBODY, Outside
+from provenloop.services.outside_turn import Turns
 from provenloop.services.pass_end import PassEnd, finish
 from provenloop.services.pass_gate import PassOptions, new_at_most, new_exactly, opens_by_counts, opens_by_time
 from provenloop.services.pass_settings import CAPABILITIES, Setting, settings_of
@@ -221,11 +222,11 @@ def _look_outside(
     folds = folding.folds
     log = Log(store, call.memory, call.now, folding.entries, heads.folds.analyzed, folds.folded)
     own = PassWrites(store, call.memory, call.now, folds=lambda: folding.folds)
-    looking = LookOutside(
-        call, work.policy, config, work.outside, log, findings, examining, own, is_full=work.options.full_sweep
-    )
+    is_full = work.options.full_sweep
+    turns = Turns(call, work.policy, config, log, examining, own, is_full)
+    looking = LookOutside(call, work.policy, work.outside, log, findings, examining, turns, is_full)
     looking.look()
-    return looking.ran, looking.told
+    return turns.ran, looking.told
 
 
 def _apply_by_policy(work: Pass, folding: Folding, examining: Examining) -> None:

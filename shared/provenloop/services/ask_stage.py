@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from provenloop.domain.errors import LoopError
 from provenloop.domain.ledger import About, LedgerRow, loop_stage
 from provenloop.domain.quoting import Quoted
 from provenloop.reflection.budget import Bound, Budget, bound_of
@@ -38,11 +37,19 @@ class StageStoppedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of one pass, which live no longer than it; shown to nobody."""
+
+    main: str = field(repr=False)
+    ground: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class KeyedModel:
     """A model with the key of this pass."""
 
     model: ReflectionModel
-    key: str
+    key: str = field(repr=False)
 
     def ask(self, request: ModelRequest) -> ModelOutcome:
         """One call; a provider that breaks its word and raises has failed."""
@@ -52,13 +59,15 @@ class KeyedModel:
             return ModelFailure("unknown")
 
 
-def with_keys(models: ReflectionModels) -> tuple[KeyedModel, KeyedModel] | None:
-    """The main model and the one that grounds; None where a key is empty or cannot be read."""
-    try:
-        main, ground = models.main.key.current(), models.ground.key.current()
-    except LoopError:
-        return None
-    return (KeyedModel(models.main, main), KeyedModel(models.ground, ground)) if main and ground else None
+def keys_of(models: ReflectionModels) -> Keys | None:
+    """The keys of the models as they are now, one that both have read once; None where one is empty.
+
+    Raises:
+        LoopError: one cannot be read.
+    """
+    main = models.main.key.current()
+    ground = main if models.ground.key == models.main.key or not main else models.ground.key.current()
+    return Keys(main, ground) if main and ground else None
 
 
 class StageCalls:

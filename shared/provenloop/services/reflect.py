@@ -20,7 +20,7 @@ from provenloop.reflection.draft import ModelDraft
 from provenloop.reflection.quoting import quoted_bundle, quoted_claims, quoted_findings
 from provenloop.reflection.reading import guided, kept, read_drafts, supported
 from provenloop.reflection.stages import DISCOVER, ENRICH, GROUND, VERIFY, Stage
-from provenloop.services.ask_stage import KeyedModel, StageCalls, StageStoppedError, with_keys
+from provenloop.services.ask_stage import KeyedModel, Keys, StageCalls, StageStoppedError
 from provenloop.services.model_port import ModelAnswer
 from provenloop.services.reflect_port import ReflectionModels
 
@@ -38,7 +38,7 @@ class Reflected:
 
     ``rows`` are for the ledger, one for each call. ``counts`` holds ``calls``, ``drafts``, ``grounded``, ``kept``,
     and ``left_out``: what a model was to be shown and was not, for the limits had no room for it.
-    ``stopped`` says why it ended early: ``off`` (no key), ``no_evidence``, ``abstained`` (nothing was proposed),
+    ``stopped`` says why it ended early: ``no_evidence``, ``abstained`` (nothing was proposed),
     ``ungrounded``, ``dropped`` (nothing usable was proposed, or nothing was kept), ``budget``, ``time``,
     ``policy`` (nobody knows which names it lists), or ``<stage>:<kind>`` of a call that failed. ``retry``: nothing
     came of it, and the cause may pass. ``model`` is the one that proposes, as it calls itself once it answered.
@@ -53,20 +53,27 @@ class Reflected:
 
 
 def reflect(
-    bundle: Bundle, models: ReflectionModels, limits: Limits, *, left_ms: Callable[[], int], row_id: str, now: int
+    bundle: Bundle,
+    models: ReflectionModels,
+    keys: Keys,
+    limits: Limits,
+    *,
+    left_ms: Callable[[], int],
+    row_id: str,
+    now: int,
 ) -> Reflected:
     """Ask models about a memory. Never raises.
 
     Args:
+        keys: those of the models.
         left_ms: how much time the pass has left, in milliseconds.
         row_id: what the ids of the ledger's rows begin with; the same for the same pass.
         now: epoch ms.
     """
-    keyed = with_keys(models) if bundle.evidence else None
     reflection = _Reflection(bundle, limits, StageCalls(limits, left_ms, row_id, now), models.main.model)
-    if keyed is None:
-        return reflection.ended((), "off" if bundle.evidence else "no_evidence")
-    return reflection.run(*keyed)
+    if not bundle.evidence:
+        return reflection.ended((), "no_evidence")
+    return reflection.run(KeyedModel(models.main, keys.main), KeyedModel(models.ground, keys.ground))
 
 
 def unasked(models: ReflectionModels, stopped: str) -> Reflected:
