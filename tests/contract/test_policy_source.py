@@ -32,9 +32,18 @@ def test_a_parameter_is_read_by_its_name_and_anew_each_time(parameters: Any) -> 
     assert source.read() == '{"deny": []}'
 
 
+def test_lists_of_names_are_in_parameters_named_after_it(parameters: Any) -> None:
+    for number in (1, 2):
+        parameters.put_parameter(Name=f"/provenloop/policy-names-{number}", Value=f'["{number}"]', Type="String")
+    source = ParameterPolicy("/provenloop/policy")
+    assert [source.read_names(number) for number in (1, 2)] == ['["1"]', '["2"]']
+    with pytest.raises(NotFoundError, match="that holds list 3 of names does not exist"):
+        source.read_names(3)
+
+
 def test_a_parameter_that_is_not_there_is_said_to_be_missing(parameters: Any) -> None:
     assert parameters is not None
-    with pytest.raises(NotFoundError, match="does not exist"):
+    with pytest.raises(NotFoundError, match="that holds the policy does not exist"):
         ParameterPolicy("/nowhere").read()
 
 
@@ -57,10 +66,12 @@ def test_no_text_of_aws_is_passed_on(monkeypatch: pytest.MonkeyPatch, error: Exc
             raise error
 
     monkeypatch.setattr(policy_source, "_client", Refusing)
-    with pytest.raises(ours) as caught:
-        ParameterPolicy("/provenloop/policy").read()
-    assert "arn" not in caught.value.message
-    assert "ssm" not in caught.value.message
+    source = ParameterPolicy("/provenloop/policy")
+    for read in (source.read, lambda: source.read_names(1)):
+        with pytest.raises(ours) as caught:
+            read()
+        assert "arn" not in caught.value.message
+        assert "ssm" not in caught.value.message
 
 
 def test_a_file_counts_as_soon_as_it_is_written(tmp_path: Path) -> None:
@@ -70,6 +81,14 @@ def test_a_file_counts_as_soon_as_it_is_written(tmp_path: Path) -> None:
         source.read()
     file.write_text("{}", encoding="utf-8")
     assert source.read() == "{}"
+
+
+def test_lists_of_names_are_in_files_beside_it(tmp_path: Path) -> None:
+    source = FilePolicy(tmp_path / "policy.json")
+    (tmp_path / "policy.json-names-1").write_text('["Łucja"]', encoding="utf-8")
+    assert source.read_names(1) == '["Łucja"]'
+    with pytest.raises(NotFoundError, match="list 2 of names"):
+        source.read_names(2)
 
 
 @pytest.mark.parametrize("content", [b"\xff{}", b"{}" + b" " * MAX_POLICY_BYTES], ids=["no UTF-8", "too long"])

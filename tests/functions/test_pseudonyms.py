@@ -46,6 +46,12 @@ def put(desk: RecipeDesk, policy: Any) -> None:
     desk.api.stack.policy_file.write_text(json.dumps(policy), encoding="utf-8")
 
 
+def put_list(desk: RecipeDesk, number: int, names: list[str]) -> None:
+    policy = desk.api.stack.policy_file
+    assert policy is not None
+    policy.with_name(f"{policy.name}-names-{number}").write_text(json.dumps(names), encoding="utf-8")
+
+
 def sent(desk: RecipeDesk) -> str:
     """All that a provider was sent of one question."""
     [seen] = desk.server.seen
@@ -55,6 +61,18 @@ def sent(desk: RecipeDesk) -> str:
 def assert_nobody_left(desk: RecipeDesk) -> None:
     body = sent(desk).casefold()
     assert [value for value in PEOPLE if value.casefold() in body] == []
+
+
+def test_names_in_lists_beside_the_policy_are_kept_from_models_and_only_counted(desk: RecipeDesk) -> None:
+    put_list(desk, 1, ["Project Hera"])
+    put_list(desk, 2, ["blue otter"])
+    put(desk, {"pseudonymize": {**POLICY["pseudonymize"], "name_lists": 2}})
+    assert desk.api.done("show_policy")["policy"]["pseudonymize"] == {"enabled": True, "names": 3}
+    desk.learn(REQUEST, f"{ANSWER} It is like project hera and the Blue Otter.")
+    desk.server.plays(says(USE))
+    desk.match(LOOK_ALIKE)
+    assert_nobody_left(desk)
+    assert [name for name in ("hera", "otter") if name in sent(desk).casefold()] == []
 
 
 def test_the_composer_chooses_without_knowing_whom_it_is_for(desk: RecipeDesk) -> None:

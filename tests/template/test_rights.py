@@ -181,18 +181,19 @@ EXPECTED_INDEXES = {
     "anchor": frozenset({"bytime of memories", "bytime of tenants"}),
 }
 BOOTSTRAP_TOKEN = ("secretsmanager:GetSecretValue", "Secret")
-HOST_POLICY = ("ssm:GetParameter", "Policy")
+HOST_POLICY, NAMES = (("ssm:GetParameter", name) for name in ("Policy", "Names of the policy"))
 BEGIN_JOB = ("sqs:SendMessage", "JobQueue")
 PUBLISH = ("events:PutEvents", "EventBus")
 TELL = ("states:SendTaskSuccess", "Any")
 ASKED = ("Ingest", "LoopApi", "Analyze", "Apply", "Lessons", "Recipes")
 START_REVIEW = ("states:StartExecution", "Reviews")
 OTHER_RIGHTS = {
-    "ingest": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY}),
-    "inbound": frozenset({HOST_POLICY}),
+    "ingest": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, NAMES}),
+    "inbound": frozenset({HOST_POLICY, NAMES}),
     "inbox": frozenset(
         {
             HOST_POLICY,
+            NAMES,
             ("s3:GetObject", "Files"),
             ("s3:GetObject", "Reports"),
             ("s3:PutObject", "Reports"),
@@ -200,19 +201,20 @@ OTHER_RIGHTS = {
             ("sqs:SendMessage", "InboxQueue"),
         }
     ),
-    "analyze": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, PUBLISH, TELL}),
-    "loop_api": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, PUBLISH, TELL, START_REVIEW}),
+    "analyze": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, NAMES, PUBLISH, TELL}),
+    "loop_api": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, NAMES, PUBLISH, TELL, START_REVIEW}),
     "apply": frozenset({BOOTSTRAP_TOKEN, PUBLISH, TELL, BEGIN_JOB}),
     "jobs": frozenset({BOOTSTRAP_TOKEN, BEGIN_JOB}),
-    "lessons": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, PUBLISH}),
-    "recipes": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, PUBLISH, ("sqs:SendMessage", "DistilQueue")}),
-    "distil": frozenset({HOST_POLICY}),
+    "lessons": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, NAMES, PUBLISH}),
+    "recipes": frozenset({BOOTSTRAP_TOKEN, HOST_POLICY, NAMES, PUBLISH, ("sqs:SendMessage", "DistilQueue")}),
+    "distil": frozenset({HOST_POLICY, NAMES}),
     "mcp": frozenset({BOOTSTRAP_TOKEN, *(("lambda:InvokeFunction", name) for name in ASKED)}),
     "anchor": frozenset({("s3:ListBucket", "AnchorBucket"), ("s3:PutObject", "Anchors")}),
-    "approval": frozenset({HOST_POLICY, TELL, START_REVIEW, ("sns:Publish", "Notices")}),
+    "approval": frozenset({HOST_POLICY, NAMES, TELL, START_REVIEW, ("sns:Publish", "Notices")}),
     "dispatch": frozenset({("sqs:SendMessage", "PassQueue"), PUBLISH, TELL}),
 }
 
+POLICY = f"arn:aws:ssm:{REGION}:{ACCOUNT}:parameter"
 #: Objects are named by the days to come, or by whoever puts them; nothing else may be named by a pattern.
 ANCHORS = f"{TEMPLATE.attribute('AnchorBucket', 'Arn')}/anchors/*"
 FILES, REPORTS = (f"{TEMPLATE.attribute('InboxBucket', 'Arn')}/{prefix}/*" for prefix in ("inbox", "reports"))
@@ -285,8 +287,9 @@ def test_no_right_holds_a_wildcard(folder: str) -> None:
     for statement in statements(folder):
         # A callback token is itself what it gives a right to: AWS knows no resource for it.
         named_by_nothing = {"*"} if statement.actions == {"states:SendTaskSuccess"} else set()
-        named = (*statement.actions, *(statement.resources - {ANCHORS, FILES, REPORTS} - named_by_nothing))
-        assert not [each for each in named if "*" in each]
+        patterns = {ANCHORS, FILES, REPORTS, f"{POLICY}-names-?", *named_by_nothing}
+        named = (*statement.actions, *(statement.resources - patterns))
+        assert not [each for each in named if "*" in each or "?" in each]
 
 
 @each_function
@@ -305,7 +308,8 @@ def test_a_function_has_a_role_of_its_own(folder: str) -> None:
 _ARNS = {
     "Secret": TEMPLATE.attribute("BootstrapSecret", "Id"),
     "PassQueue": TEMPLATE.attribute("PassQueue", "Arn"),
-    "Policy": f"arn:aws:ssm:{REGION}:{ACCOUNT}:parameter",
+    "Policy": POLICY,
+    "Names of the policy": f"{POLICY}-names-?",
     "EventBus": TEMPLATE.attribute("EventBus", "Arn"),
     "JobQueue": TEMPLATE.attribute("JobQueue", "Arn"),
     "DistilQueue": TEMPLATE.attribute("DistilQueue", "Arn"),

@@ -18,14 +18,14 @@ from provenloop.domain.policy import MAX_POLICY_BYTES
 _CONFIG = Config(connect_timeout=1, read_timeout=2, retries={"mode": "standard", "total_max_attempts": 2})
 #: Faults of set-up; any other may pass.
 _REFUSALS: Mapping[str, tuple[type[LoopError], str]] = {
-    "ParameterNotFound": (NotFoundError, "the parameter that holds the policy does not exist"),
-    "AccessDeniedException": (ForbiddenError, "the parameter that holds the policy may not be read"),
+    "ParameterNotFound": (NotFoundError, "does not exist"),
+    "AccessDeniedException": (ForbiddenError, "may not be read"),
 }
-_UNAVAILABLE = (UnavailableError, "the parameter that holds the policy could not be read")
+_UNAVAILABLE = (UnavailableError, "could not be read")
 
 
 class ParameterPolicy:
-    """A policy in a parameter of type String, by its name."""
+    """A policy in a parameter of type String, by its name; lists of names are in others, ``<name>-names-<number>``."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -37,19 +37,19 @@ class ParameterPolicy:
             NotFoundError, ForbiddenError: set up wrongly.
             UnavailableError: it could not be read now.
         """
-        try:
-            return str(_client().get_parameter(Name=self._name)["Parameter"]["Value"])
-        except ClientError as error:
-            code = error.response["Error"]["Code"]
-            cls, rule = _REFUSALS.get(code, _UNAVAILABLE)
-            raise cls(rule) from error
-        except BotoCoreError as error:
-            cls, rule = _UNAVAILABLE
-            raise cls(rule) from error
+        return _value(self._name, "the policy")
+
+    def read_names(self, number: int) -> str:
+        """See ``PolicySource``.
+
+        Raises:
+            NotFoundError, ForbiddenError, UnavailableError: as ``read``.
+        """
+        return _value(f"{self._name}-names-{number}", f"list {number} of names")
 
 
 class FilePolicy:
-    """A policy in a file; what is written there counts at once."""
+    """A policy in a file, with lists of names in ``<file>-names-<number>``; what is written there counts at once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -60,11 +60,34 @@ class FilePolicy:
         Raises:
             NotFoundError: there is no such file, or it cannot be read.
         """
-        try:
-            with self._path.open("rb") as file:
-                return file.read(MAX_POLICY_BYTES + 1).decode("utf-8", "surrogateescape")
-        except OSError as error:
-            raise NotFoundError("the file that holds the policy cannot be read") from error
+        return _text(self._path, "the policy")
+
+    def read_names(self, number: int) -> str:
+        """See ``PolicySource``.
+
+        Raises:
+            NotFoundError: as ``read``.
+        """
+        return _text(self._path.with_name(f"{self._path.name}-names-{number}"), f"list {number} of names")
+
+
+def _value(name: str, what: str) -> str:
+    try:
+        return str(_client().get_parameter(Name=name)["Parameter"]["Value"])
+    except ClientError as error:
+        cls, rule = _REFUSALS.get(error.response["Error"]["Code"], _UNAVAILABLE)
+        raise cls(f"the parameter that holds {what} {rule}") from error
+    except BotoCoreError as error:
+        cls, rule = _UNAVAILABLE
+        raise cls(f"the parameter that holds {what} {rule}") from error
+
+
+def _text(path: Path, what: str) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_POLICY_BYTES + 1).decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise NotFoundError(f"the file that holds {what} cannot be read") from error
 
 
 @cache

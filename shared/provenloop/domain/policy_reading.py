@@ -22,11 +22,13 @@ from provenloop.domain.policy import (
     TelemetryMode,
 )
 from provenloop.domain.policy_analyzers import PolicyAnalyzers
-from provenloop.domain.policy_parts import within
+from provenloop.domain.policy_parts import PolicyParts, within
 from provenloop.domain.recommendation import Severity, family_of, severity_rank
 from provenloop.domain.registered import RegisteredAnalyzer
 
 MAX_LISTED_NAMES = 1_000
+#: Lists of names beside the policy, for those that have no room in it.
+MAX_NAME_LISTS = 9
 _MIN_NAME_LETTERS = 2
 _MAX_NAME_CHARS = 100
 _MAX_DEPTH = 8
@@ -40,6 +42,7 @@ def read_policy(
     models: Collection[str] = (),
     is_local: bool = False,
     commands: Sequence[RegisteredAnalyzer] = (),
+    names: Sequence[str] = (),
 ) -> HostPolicy:
     """Read a policy, whole or not at all.
 
@@ -48,19 +51,32 @@ def read_policy(
         models: the ids under which models are known; a policy may deny them, and grants them nothing.
         is_local: whether this is a local stack, where analyzers of others may be commands.
         commands: those that this local stack was begun with; they are in force beside the ones of the policy.
+        names: the lists of names beside it, as many as ``name_lists`` says.
 
     Returns:
         The policy in force, or with every fault that was found the closed one, under which models see placeholders
         for people, and for the names that the policy lists; where these cannot be read, no model is asked.
     """
-    reading = _Reading(_by_name(analyzers), _by_name(models), commands, is_local=is_local)
+    reading = _Reading(_by_name(analyzers), _by_name(models), commands, names, is_local=is_local)
     policy = reading.policy(text)
     if reading.faults:
-        names = policy.pseudonymize.names
-        is_known = bool(names) and not any(fault.field.startswith("pseudonymize") for fault in reading.faults)
-        masked = replace(UNKNOWN.pseudonymize, names=names, is_known=is_known)
+        listed = policy.pseudonymize.names
+        is_known = bool(listed) and not any(fault.field.startswith("pseudonymize") for fault in reading.faults)
+        masked = replace(UNKNOWN.pseudonymize, names=listed, is_known=is_known)
         return HostPolicy(replace(UNKNOWN, pseudonymize=masked), "refused", tuple(reading.faults))
     return HostPolicy(policy, "in_force")
+
+
+def name_lists(text: str) -> int:
+    """How many lists of names a policy has beside it; 0 where it does not say so rightly."""
+    try:
+        policy = _parsed(text)
+    except StrictJsonError:
+        return 0
+    masked = policy.get("pseudonymize") if isinstance(policy, dict) else None
+    parts = PolicyParts()
+    count = parts.count(masked.get("name_lists") if isinstance(masked, dict) else None, "", MAX_NAME_LISTS)
+    return 0 if parts.faults else count
 
 
 class _Reading(PolicyAnalyzers):
@@ -71,11 +87,13 @@ class _Reading(PolicyAnalyzers):
         grantable: Mapping[str, str],
         models: Mapping[str, str],
         commands: Sequence[RegisteredAnalyzer],
+        lists: Sequence[str],
         *,
         is_local: bool,
     ) -> None:
         super().__init__(commands, is_local=is_local)
         self._grantable = grantable
+        self._lists = lists
         self._outside = {
             **models,
             **_by_name(each.id for each in commands),
@@ -83,7 +101,7 @@ class _Reading(PolicyAnalyzers):
         }
 
     def policy(self, text: str) -> Policy:
-        fields = self.fields(self._json(text), "", _POLICY_FIELDS)
+        fields = self.fields(self._json(text, "", {}), "", _POLICY_FIELDS)
         read: dict[str, Any] = {
             name: reader(self, fields[name], name) for name, reader in _POLICY_FIELDS.items() if name in fields
         }
@@ -95,16 +113,12 @@ class _Reading(PolicyAnalyzers):
         self._outside |= _by_name(each.id for each in found)
         return found
 
-    def _json(self, text: str) -> object:
-        data = text.encode("utf-8", "surrogatepass")
-        if len(data) > MAX_POLICY_BYTES:
-            self.refuse("", f"a policy holds at most {MAX_POLICY_BYTES} bytes")
-            return {}
+    def _json(self, text: str, place: str, otherwise: object) -> object:
         try:
-            return parse_strict(data, max_depth=_MAX_DEPTH)
+            return _parsed(text)
         except StrictJsonError as error:
-            self.refuse(error.path, error.reason)
-            return {}
+            self.refuse(f"{place}{error.path}", error.reason)
+            return otherwise
 
     def telemetry(self, value: object, place: str) -> TelemetryMode:
         return self.one_of(value, place, TELEMETRY_MODES)
@@ -159,14 +173,26 @@ class _Reading(PolicyAnalyzers):
         return Review(self.severity(at, within(place, "start_workflow_at")) if is_given else None)
 
     def pseudonymize(self, value: object, place: str) -> Pseudonymize:
-        fields = self.fields(value, place, ("enabled", "names"))
+        fields = self.fields(value, place, ("enabled", "name_lists", "names"))
         if not self.has_all(value, place, ("enabled",)):
             return Pseudonymize()
-        names = self.items(fields.get("names", []), within(place, "names"))
-        found = tuple(dict.fromkeys(name for item, at in names if (name := self._name(item, at))))
+        at = within(place, "names")
+        beside = self._names_beside(fields.get("name_lists", 0), within(place, "name_lists"))
+        found = tuple(dict.fromkeys((*self._names(fields.get("names", []), at), *beside)))
         if len(found) > MAX_LISTED_NAMES:
-            self.refuse(within(place, "names"), f"at most {MAX_LISTED_NAMES}")
+            self.refuse(at, f"at most {MAX_LISTED_NAMES}, with those of all lists")
         return Pseudonymize(self.switch(fields["enabled"], within(place, "enabled")), found)
+
+    def _names_beside(self, value: object, place: str) -> list[str]:
+        if type(value) is not int or value != len(self._lists):
+            self.refuse(place, f"a whole number from 0 to {MAX_NAME_LISTS} is needed")
+            return []
+        places = (f"{place}[{number}]" for number in range(value))
+        lists = [(self._json(text, at, []), at) for text, at in zip(self._lists, places, strict=True)]
+        return [name for names, at in lists for name in self._names(names, at)]
+
+    def _names(self, value: object, place: str) -> list[str]:
+        return [name for item, at in self.items(value, place) if (name := self._name(item, at))]
 
     def _name(self, value: object, place: str) -> str:
         name = value if isinstance(value, str) else ""
@@ -193,3 +219,10 @@ _POLICY_FIELDS: Mapping[str, Callable[[_Reading, object, str], object]] = {
 def _by_name(ids: Iterable[str]) -> dict[str, str]:
     """Families by id and by family."""
     return {name: family_of(each) for each in ids for name in (each, family_of(each))}
+
+
+def _parsed(text: str) -> object:
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) > MAX_POLICY_BYTES:
+        raise StrictJsonError(f"a policy holds at most {MAX_POLICY_BYTES} bytes, and so does a list beside it")
+    return parse_strict(data, max_depth=_MAX_DEPTH)

@@ -10,7 +10,7 @@ from provenloop.analyzers import ANALYZERS
 from provenloop.analyzers.model_findings import LLM
 from provenloop.domain.errors import LoopError
 from provenloop.domain.policy import CLOSED, UNKNOWN, Fault, HostPolicy
-from provenloop.domain.policy_reading import read_policy
+from provenloop.domain.policy_reading import name_lists, read_policy
 from provenloop.domain.registered import RegisteredAnalyzer
 from provenloop.services.call import Call
 from provenloop.services.memories import require_heads
@@ -38,13 +38,14 @@ def load_policy(
         return HostPolicy(replace(CLOSED, analyzers=tuple(commands)))
     try:
         text = source.read()
+        names = [source.read_names(number) for number in range(1, name_lists(text) + 1)]
     except LoopError as error:
         before = HostPolicy() if last is None else last
         # Where it was never read, nobody knows what it keeps from models.
         held = replace(before.policy if before.state != "none" else UNKNOWN, auto_apply_enabled=False)
         return HostPolicy(held, "unreadable", (Fault("", error.code, error.message),))
     ours = [analyzer.manifest.id for analyzer in ANALYZERS]
-    host = read_policy(text, ours, models=(LLM.id,), is_local=is_local, commands=commands)
+    host = read_policy(text, ours, models=(LLM.id,), is_local=is_local, commands=commands, names=names)
     return host if last is None or host.state != "refused" else _with_names_of(host, last)
 
 

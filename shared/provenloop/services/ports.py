@@ -284,3 +284,10 @@ class PolicySource(Protocol):
         Raises:
             LoopError: it cannot be read; the message says why, and is safe to show.
         """
+
+    def read_names(self, number: int) -> str:
+        """The text of a further list of names that the policy speaks of, by its number from 1 on.
+
+        Raises:
+            LoopError: as above.
+        """

@@ -20,7 +20,7 @@ from provenloop.domain.policy import (
     Pseudonymize,
     Review,
 )
-from provenloop.domain.policy_reading import read_policy
+from provenloop.domain.policy_reading import name_lists, read_policy
 from provenloop.domain.registered import RegisteredAnalyzer
 
 KNOWN = ("loop.duplicate_sweep/1", "loop.tool_failure/1", "loop.fork_surfacing/1")
@@ -135,6 +135,63 @@ def test_a_policy_that_is_refused_for_another_part_keeps_people_from_models_and_
     host = read({"telemetry": "on", "pseudonymize": {"enabled": False, "names": ["Ann"]}})
     assert host.state == "refused"
     assert host.policy.pseudonymize == Pseudonymize(enabled=True, names=("Ann",))
+
+
+def listing(lists: Any, *texts: str, **more: Any) -> HostPolicy:
+    """A policy that says how many lists of names are beside it, read with some."""
+    masked = {"enabled": True, "names": ["Ann"], "name_lists": lists}
+    return read_policy(json.dumps({"pseudonymize": masked, **more}), KNOWN, names=texts)
+
+
+def test_names_that_have_no_room_in_the_policy_are_in_lists_beside_it() -> None:
+    assert name_lists(json.dumps({"pseudonymize": {"enabled": True, "name_lists": 9}})) == 9
+    host = listing(2, '["Bo", "Ann"]', '["Cy", "Bo"]')
+    assert (host.state, host.policy.pseudonymize.names) == ("in_force", ("Ann", "Bo", "Cy"))
+    assert listing(0) == listing(1, "[]")
+
+
+@pytest.mark.parametrize("lists", [-1, 10, True, False, "1", 1.0, None, [1]])
+def test_lists_are_told_by_a_whole_number_that_is_not_too_large(lists: Any) -> None:
+    policy = json.dumps({"pseudonymize": {"enabled": True, "names": ["Ann"], "name_lists": lists}})
+    assert name_lists(policy) == 0
+    assert faults(policy) == ["pseudonymize.name_lists"]
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("", "pseudonymize.name_lists[0]"),
+        ("Bo", "pseudonymize.name_lists[0]"),
+        ('{"Bo": 1}', "pseudonymize.name_lists[0]"),
+        ('["Bo", 1]', "pseudonymize.name_lists[0][1]"),
+        ('["Bo", "!?"]', "pseudonymize.name_lists[0][1]"),
+        ("[]" + " " * MAX_POLICY_BYTES, "pseudonymize.name_lists[0]"),
+        (json.dumps([f"name {number}" for number in range(1_000)]), "pseudonymize.names"),
+    ],
+)
+def test_a_list_of_names_is_right_in_every_part_or_refuses_the_whole(text: str, field: str) -> None:
+    host = listing(1, text)
+    assert (host.state, [fault.field for fault in host.faults]) == ("refused", [field])
+    assert not host.policy.pseudonymize.is_known
+
+
+def test_a_list_that_was_not_read_is_not_taken_for_an_empty_one() -> None:
+    assert [fault.field for fault in listing(2, '["Bo"]').faults] == ["pseudonymize.name_lists"]
+
+
+def test_a_policy_that_is_refused_for_another_part_keeps_the_names_of_its_lists_from_models() -> None:
+    host = listing(1, '["Bo"]', telemetry="on")
+    assert host.state == "refused"
+    assert host.policy.pseudonymize == Pseudonymize(enabled=True, names=("Ann", "Bo"))
+
+
+ANY_JSON = st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=3).map(json.dumps)
+
+
+@given(st.text() | ANY_JSON)
+def test_whatever_a_policy_is_it_has_no_lists_beside_it_unless_it_says_so(text: str) -> None:
+    assert name_lists(text) == 0
+    assert name_lists(f'{{"pseudonymize": {{"name_lists": {text}}}}}') in range(10)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from provenloop.domain.errors import LoopError, UnavailableError
+from provenloop.domain.errors import LoopError, NotFoundError, UnavailableError
 from provenloop.domain.policy import CLOSED, UNKNOWN
 from provenloop.entry.policies import CACHE_MS, Policies
 
@@ -24,8 +24,9 @@ GRANTING = json.dumps(
 class Source:
     """Answers what it is told to, and counts how often."""
 
-    def __init__(self, answer: str | LoopError) -> None:
+    def __init__(self, answer: str | LoopError, *lists: str) -> None:
         self.answer = answer
+        self.lists = lists
         self.read_times = 0
 
     def read(self) -> str:
@@ -33,6 +34,12 @@ class Source:
         if isinstance(self.answer, LoopError):
             raise self.answer
         return self.answer
+
+    def read_names(self, number: int) -> str:
+        self.read_times += 1
+        if number > len(self.lists):
+            raise NotFoundError(f"list {number} is not there")
+        return self.lists[number - 1]
 
 
 def test_without_a_source_the_closed_policy_holds_and_nothing_is_at_fault() -> None:
@@ -103,6 +110,29 @@ def test_names_that_were_read_once_stay_known_while_what_follows_is_refused_or_a
         source.answer = answer
         masked = policies.current(NOW).policy.pseudonymize
         assert (masked.names, masked.is_known, masked.enabled) == (("Ann",), True, True)
+
+
+def test_a_thousand_names_are_known_from_lists_that_parameters_have_room_for() -> None:
+    names = [f"Person Number {number:04}" for number in range(1_000)]
+    lists = [json.dumps(names[at : at + 180]) for at in range(0, 1_000, 180)]
+    assert max(map(len, lists)) <= 4_096
+    source = Source(json.dumps({"pseudonymize": {"enabled": True, "name_lists": len(lists)}}), *lists)
+    policies = Policies(source)
+    for _ in range(2):
+        assert policies.current(NOW).policy.pseudonymize.names == tuple(names)
+    assert source.read_times == 1 + len(lists)
+
+
+def test_while_a_list_of_names_is_not_there_those_that_were_read_before_are_kept_from_models() -> None:
+    listing = '{"pseudonymize": {"enabled": true, "name_lists": %d}}'
+    source = Source(listing % 1, '["Ann"]')
+    policies = Policies(source, cache_ms=0)
+    before = policies.current(NOW).policy.pseudonymize
+    source.answer = listing % 2
+    host = policies.current(NOW)
+    assert (host.state, host.policy.pseudonymize) == ("unreadable", before)
+    assert [fault.detail for fault in host.faults] == ["list 2 is not there"]
+    assert Policies(source).current(NOW).policy == UNKNOWN
 
 
 def test_a_policy_that_is_refused_at_first_is_unknown_until_one_holds() -> None:
