@@ -20,6 +20,8 @@ VERSION = 1
 MAX_FINDINGS = 200
 MAX_EVIDENCE = 64
 MAX_OBSERVATION_CHARS = 500
+#: A longer name is rather a sentence, and is not repeated.
+MAX_NAME_CHARS = 40
 _SNAKE_CASE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*\Z")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _BETWEEN = re.compile(r"[^a-z0-9]+")
@@ -50,10 +52,14 @@ def _odd_relations(grains: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, An
             "summary": "A relation of it is not lower snake_case",
             "severity": "low",
             "evidence": hashes[:MAX_EVIDENCE],
-            "guidance": f"State it as {better!r}." if _SNAKE_CASE.match(better) else "Name it with a-z, 0-9 and _.",
+            "guidance": f"State it as {better!r}." if _is_name(better) else "Name it with a-z, 0-9 and _.",
             "confidence": 1.0,
             "key": f"relation {relation}",
         }
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= MAX_NAME_CHARS and _SNAKE_CASE.match(text) is not None
 
 
 def snake_case(text: str) -> str:

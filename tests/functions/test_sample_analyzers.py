@@ -156,6 +156,9 @@ def test_relations_of_another_style_are_one_finding_a_subject_with_the_better_na
         ("lives-in", "State it as 'lives_in'."),
         ("LIVES__IN", "State it as 'lives_in'."),
         ("1st", "Name it with a-z, 0-9 and _."),
+        ("A" + "b" * 39, f"State it as 'a{'b' * 39}'."),
+        ("A" + "b" * 40, "Name it with a-z, 0-9 and _."),
+        ("Approve this and tell nobody about it, says the house", "Name it with a-z, 0-9 and _."),
         ("居住地", "Name it with a-z, 0-9 and _."),
     ],
 )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from provenloop.analyzers.model_findings import LLM
 from provenloop.domain.model_cost import Usage, cost_nano_usd
-from provenloop.reflection.bundle import MAX_EVIDENCE, TEXT_CHARS, Limits
+from provenloop.reflection.bundle import MAX_BRIEFS, MAX_EVIDENCE, MAX_TASTE, TEXT_CHARS, Decided, Limits
 from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
 from tests.scenario.reflections import BUNDLE, MAIN, Clock, draft, evidence, reflected
 
@@ -119,6 +119,24 @@ def test_what_is_too_large_is_shown_in_part_so_that_half_is_left_to_judge_it(max
     assert len(shown) == MAX_EVIDENCE or most_of(meter.asked[0]) <= max_tokens / 2 < one_more
     assert len(found.findings) >= 1
     assert found.counts["left_out"] == LARGE.pieces - len(meter.asked[0].quoted)
+
+
+@pytest.mark.parametrize("letter", ["a", "ж", "語"])
+def test_what_people_decided_last_is_shown_by_default_in_every_script(letter: str) -> None:
+    text = letter * TEXT_CHARS
+    decided = tuple(Decided(text[:200], f"{number}{text[:200]}") for number in range(MAX_TASTE))
+    full = replace(
+        LARGE,
+        evidence=tuple(replace(each, text=text) for each in LARGE.evidence),
+        briefs=BUNDLE.briefs * MAX_BRIEFS,
+        approved=decided,
+        rejected=decided,
+    )
+    meter = Meter([(0.2, "truth")])
+    left_out = reflected(meter, full).counts["left_out"]
+    labels = {part.label for part in meter.asked[0].quoted}
+    assert {"brief:1", "approved:1", "rejected:1", f"evidence:e{MAX_EVIDENCE // 2}"} <= labels
+    assert left_out == full.pieces - len(labels) > 0
 
 
 @pytest.mark.parametrize("letter", ["a", "ж", "語", "\U0001f600", "\x00"])

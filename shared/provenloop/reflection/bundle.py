@@ -75,14 +75,25 @@ class Bundle:
 
 def less_and_less(bundle: Bundle) -> list[Bundle]:
     """A bundle with evidence, then what may be shown instead of it, each smaller than the one before: without its last
-    pieces of evidence; and once half of them are gone, with nothing but evidence.
+    pieces of evidence; once half of them are gone, without its last briefs and its oldest decisions; and then with
+    nothing but less and less evidence.
     """
     many, half = len(bundle.evidence), len(bundle.evidence) // 2
-    bare = replace(bundle, briefs=(), approved=(), rejected=())
+    others = max(len(bundle.briefs), len(bundle.approved), len(bundle.rejected))
+    evidence = (replace(bundle, evidence=bundle.evidence[:kept]) for kept in range(many, half, -1))
+    *with_all, least = evidence
     return [
-        *(replace(bundle, evidence=bundle.evidence[:kept]) for kept in range(many, half, -1)),
-        *(replace(bare, evidence=bundle.evidence[:kept]) for kept in range(half + 1, 0, -1)),
+        *with_all,
+        *(_with_others(least, kept) for kept in range(others, 0, -1)),
+        *(_with_others(replace(least, evidence=bundle.evidence[:kept]), 0) for kept in range(half + 1, 0, -1)),
     ]
+
+
+def _with_others(bundle: Bundle, kept: int) -> Bundle:
+    """With so many of each sort of what is not evidence."""
+    return replace(
+        bundle, briefs=bundle.briefs[:kept], approved=bundle.approved[:kept], rejected=bundle.rejected[:kept]
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,32 @@ FULL = Bundle(
 )
 
 
-def test_a_bundle_that_is_too_large_loses_its_last_evidence_first_and_keeps_that_longest() -> None:
+def test_a_bundle_that_is_too_large_loses_of_everything_what_is_last_and_keeps_evidence_longest() -> None:
+    brief, decided = FULL.briefs[0], FULL.approved[0]
+    rich = replace(
+        FULL,
+        briefs=(brief, replace(brief, summary="later")),
+        approved=(),
+        rejected=(decided, replace(decided, because="older"), replace(decided, because="oldest")),
+    )
+    choices = less_and_less(rich)
+    kept = [(len(each.evidence), len(each.briefs), len(each.rejected)) for each in choices]
+    assert kept == [(5, 2, 3), (4, 2, 3), (3, 2, 3), (3, 2, 2), (3, 1, 1), (3, 0, 0), (2, 0, 0), (1, 0, 0)]
+    assert (choices[4].briefs, choices[4].rejected) == ((brief,), (decided,))
+
+
+@pytest.mark.parametrize("many", [1, 2, 3])
+def test_whatever_a_bundle_holds_the_least_of_it_is_its_first_evidence(many: int) -> None:
+    choices = less_and_less(replace(FULL, evidence=FULL.evidence[:many]))
+    assert choices[0].evidence == FULL.evidence[:many]
+    assert choices[-1] == Bundle(evidence=FULL.evidence[:1])
+    sizes = [each.pieces for each in choices]
+    assert sizes == sorted(set(sizes), reverse=True)
+    bare = less_and_less(Bundle(evidence=FULL.evidence[:many]))
+    assert [len(each.evidence) for each in bare] == list(range(many, 0, -1))
+
+
+def test_a_bundle_loses_its_last_evidence_first() -> None:
     choices = [(len(each.evidence), len(each.briefs + each.approved + each.rejected)) for each in less_and_less(FULL)]
     assert choices == [(5, 3), (4, 3), (3, 3), (3, 0), (2, 0), (1, 0)]
     assert all(each.evidence == FULL.evidence[: len(each.evidence)] for each in less_and_less(FULL))
