@@ -60,15 +60,13 @@ class Clock:
         return self.left
 
 
-def models(provider: ModelProvider) -> ReflectionModels:
-    return ReflectionModels(ReflectionModel(provider, Key(), MAIN), ReflectionModel(provider, Key(), GROUND))
+def models(provider: ModelProvider, main: str = MAIN, ground: str = GROUND) -> ReflectionModels:
+    return ReflectionModels(ReflectionModel(provider, Key(), main), ReflectionModel(provider, Key(), ground))
 
 
 def reflected(provider: ModelProvider, bundle: Bundle = BUNDLE, limits: Limits | None = None, **more: Any) -> Reflected:
-    left_ms = more.pop("left_ms", Clock())
-    return reflect(
-        bundle, models(provider), KEYS, limits or Limits(), left_ms=left_ms, row_id="pass-1", now=NOW, **more
-    )
+    left_ms, asked_models = more.pop("left_ms", Clock()), more.pop("models", models(provider))
+    return reflect(bundle, asked_models, KEYS, limits or Limits(), left_ms=left_ms, row_id="pass-1", now=NOW, **more)
 
 
 def asked(server: ModelServer, *plays: Play | Callable[[Mapping[str, Any]], Play], **more: Any) -> Reflected:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +13,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from provenloop.analyzers.model_findings import LLM
-from provenloop.domain.model_cost import Usage, cost_nano_usd
-from provenloop.reflection.bundle import MAX_BRIEFS, MAX_EVIDENCE, MAX_TASTE, TEXT_CHARS, Decided, Limits
+from provenloop.domain.model_cost import NANO_USD, Usage, cost_nano_usd
+from provenloop.domain.model_prices import PRICES
+from provenloop.reflection.bundle import MAX_BRIEFS, MAX_EVIDENCE, MAX_TASTE, TEXT_CHARS, Bundle, Decided, Limits
 from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
-from tests.scenario.reflections import BUNDLE, MAIN, Clock, draft, evidence, reflected
+from tests.scenario.reflections import BUNDLE, MAIN, Clock, draft, evidence, models, reflected
 
 ANSWERS: dict[str, dict[str, Any]] = {
     "discover": {"recommendations": [draft(summary=f"finding {n}", evidence=["e1", "e2"]) for n in range(8)]},
@@ -29,6 +32,18 @@ def most_of(request: ModelRequest) -> int:
     """Bytes of all that is sent, and the longest answer."""
     sent = [request.instructions, json.dumps(request.schema), *(part.block for part in request.quoted)]
     return sum(len(text.encode()) for text in sent) + request.max_tokens
+
+
+#: What ``max_cost_usd`` has to be at least, by shared/MODELS.md.
+PAGE = (Path(__file__).parents[2] / "shared" / "MODELS.md").read_text(encoding="utf-8")
+LEAST_USD = {name: float(usd) for usd, name in re.findall(r"\$([0-9.]+) with `(claude-[a-z0-9-]+)`", PAGE)}
+LEAST = {each.name: each.low for each in LLM.parameters}
+ONE_DRAFT = {"recommendations": [draft(evidence=["e1"], guidance="")]}
+
+
+def one_grain_of(letter: str) -> Bundle:
+    """The large bundle with one piece of evidence, a text of nothing but that letter."""
+    return replace(LARGE, evidence=(replace(LARGE.evidence[0], text=letter * TEXT_CHARS),))
 
 
 @dataclass
@@ -143,14 +158,29 @@ def test_what_people_decided_last_is_shown_by_default_in_every_script(letter: st
 def test_the_least_that_a_memory_may_allow_takes_one_finding_about_one_grain_through_all_stages(
     letter: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(ANSWERS, "discover", {"recommendations": [draft(evidence=["e1"], guidance="")]})
-    [least] = [each.low for each in LLM.parameters if each.name == "max_tokens"]
-    [grain, *_] = LARGE.evidence
-    bundle = replace(LARGE, evidence=(replace(grain, text=letter * TEXT_CHARS),))
+    monkeypatch.setitem(ANSWERS, "discover", ONE_DRAFT)
     meter = Meter([(1.0, "truth")])
-    found = reflected(meter, bundle, Limits(max_tokens=int(least or 0)))
+    found = reflected(meter, one_grain_of(letter), Limits(max_tokens=int(LEAST["max_tokens"] or 0)))
     assert [request.op for request in meter.asked] == ["discover", "ground", "verify", "enrich"]
     assert len(found.findings) == 1
+
+
+@pytest.mark.parametrize("model", sorted(LEAST_USD))
+def test_the_money_that_one_finding_needs_at_least_is_what_is_written_of_it(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ANSWERS, "discover", ONE_DRAFT)
+    for share, stopped in ((1.0, None), (0.5, "budget")):
+        meter = Meter([(1.0, "truth")])
+        limits = Limits(max_cost_nano_usd=round(LEAST_USD[model] * share * NANO_USD))
+        found = reflected(meter, one_grain_of("\x00"), limits, models=models(meter, model, model))
+        assert (len(meter.asked) == len(ANSWERS), found.stopped) == (stopped is None, stopped)
+
+
+def test_a_memory_may_allow_no_less_money_than_the_cheapest_model_needs() -> None:
+    assert LEAST["max_cost_usd"] == min(LEAST_USD.values())
+    cheapest = min(PRICES, key=lambda name: PRICES[name].rates.output)
+    assert LEAST_USD[cheapest] == min(LEAST_USD.values())
 
 
 @pytest.mark.parametrize("max_tokens", [9_000, 12_000])

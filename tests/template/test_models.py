@@ -39,6 +39,11 @@ def test_only_functions_that_ask_models_may_read_their_key_and_only_where_there_
     assert readers(TEMPLATE) == {}
 
 
+def test_who_has_to_be_let_decrypt_a_secret_under_a_key_of_ones_own_is_written_down() -> None:
+    said = MODELS_PAGE[: MODELS_PAGE.index("`kms:Decrypt`")].rpartition("\n\n")[2]
+    assert set(re.findall(r"`(\w+Function)`", said)) == {FUNCTIONS[folder].logical_id for folder in ASKING}
+
+
 def askers(template: Template) -> dict[str, list[Any]]:
     """The models on Bedrock that each function may ask."""
     found = {}

@@ -18,6 +18,6 @@ LLM = Manifest(
     parameters=(
         Parameter("min_confidence", "float", 0.75, 0.75, 1, "how sure the judging model is, at least"),
         Parameter("max_tokens", "int", 120_000, 40_000, 400_000, "tokens of one pass, prompts and answers, at most"),
-        Parameter("max_cost_usd", "float", 1.0, 0.001, 10, "US dollars of one pass, at most"),
+        Parameter("max_cost_usd", "float", 1.0, 0.01, 10, "US dollars of one pass, at most"),
     ),
 )

@@ -159,14 +159,14 @@ def test_a_bundle_loses_its_last_evidence_first() -> None:
 
 def test_limits_come_from_the_parameters_of_the_manifest() -> None:
     assert limits_from(LLM.defaults()) == Limits()
-    given = {"min_confidence": 1, "max_tokens": 40_000, "max_cost_usd": 0.001}
-    assert limits_from(parse_parameters(LLM, given)) == Limits(1.0, 40_000, 1_000_000)
+    given = {"min_confidence": 1, "max_tokens": 40_000, "max_cost_usd": 0.01}
+    assert limits_from(parse_parameters(LLM, given)) == Limits(1.0, 40_000, 10_000_000)
 
 
 @pytest.mark.parametrize(
     "given",
     [{"min_confidence": 0.74}, {"min_confidence": 1.01}, {"max_tokens": 39_999}, {"max_tokens": 400_001},
-     {"max_tokens": 40_000.5}, {"max_cost_usd": 0}, {"max_cost_usd": 10.01}, {"max_ms": 1}],
+     {"max_tokens": 40_000.5}, {"max_cost_usd": 0.009}, {"max_cost_usd": 10.01}, {"max_ms": 1}],
 )  # fmt: skip
 def test_no_parameter_lowers_the_floor_or_lifts_the_caps(given: dict[str, float]) -> None:
     with pytest.raises(ParameterError):
