@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import boto3
 import pytest
 from hypothesis import HealthCheck, given, settings
-from moto import mock_aws
 from pynamodb.connection import Connection
 
 from tests.faults import Crash, FaultLayer, Interleaving, crash_after, schedules, take_snapshot
-from tests.faults.tables import TABLE, make_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.faults.tables import TABLE
 
 KEY = {"pk": {"S": "p"}, "sk": {"S": "counter"}}
-
-
-@pytest.fixture
-def client() -> Iterator[Any]:
-    with mock_aws():
-        made = boto3.client("dynamodb", region_name="eu-west-1")
-        make_table(made)
-        yield made
 
 
 def add_one(client: Any) -> int:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError, ReadTimeoutError
-from moto import mock_aws
 from pynamodb.connection import Connection
 from pynamodb.exceptions import PutError
 
@@ -29,26 +27,7 @@ from tests.faults import (
     throttle,
     unprocessed,
 )
-from tests.faults.tables import TABLE, make_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-@pytest.fixture
-def client() -> Iterator[Any]:
-    with mock_aws():
-        made = boto3.client("dynamodb", region_name="eu-west-1")
-        make_table(made)
-        yield made
-
-
-def item(sk: str, **attributes: str) -> dict[str, Any]:
-    return {"pk": {"S": "p"}, "sk": {"S": sk}, **{name: {"S": value} for name, value in attributes.items()}}
-
-
-def put(client: Any, sk: str, **attributes: str) -> Any:
-    return client.put_item(TableName=TABLE, Item=item(sk, **attributes))
+from tests.faults.tables import TABLE, item, put
 
 
 def add_one(client: Any) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import boto3
 import pytest
@@ -19,26 +19,7 @@ from tests.faults import (
     redelivered,
     take_snapshot,
 )
-from tests.faults.tables import TABLE, make_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-@pytest.fixture
-def client() -> Iterator[Any]:
-    with mock_aws():
-        made = boto3.client("dynamodb", region_name="eu-west-1")
-        make_table(made)
-        yield made
-
-
-def item(sk: str, **attributes: str) -> dict[str, Any]:
-    return {"pk": {"S": "p"}, "sk": {"S": sk}, **{name: {"S": value} for name, value in attributes.items()}}
-
-
-def put(client: Any, sk: str, **attributes: str) -> Any:
-    return client.put_item(TableName=TABLE, Item=item(sk, **attributes))
+from tests.faults.tables import TABLE, item, put
 
 
 def queued(client: Any, status: str = "pending") -> list[str]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
-from moto import mock_aws
 
 from provenloop.adapters.dynamodb.limits import (
     ITEM_BYTES,
@@ -20,18 +18,10 @@ from provenloop.adapters.dynamodb.limits import (
 from provenloop.adapters.dynamodb.meter import Meter
 from provenloop.domain.errors import InternalError, TooLargeError
 from tests.faults import FaultLayer, take_snapshot
-from tests.faults.tables import TABLE, make_table
+from tests.faults.tables import TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-
-@pytest.fixture
-def client() -> Iterator[Any]:
-    with mock_aws():
-        made = boto3.client("dynamodb", region_name="eu-west-1")
-        make_table(made)
-        yield made
+    from collections.abc import Callable
 
 
 def item(sk: str, filler: int = 0) -> dict[str, Any]:

@@ -8,27 +8,18 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from moto import mock_aws
 from pynamodb.connection import Connection
 
 from provenloop.adapters.dynamodb.meter import Meter
 from provenloop.adapters.dynamodb.units import IndexSpec
 from tests.faults import FaultLayer, Interleaving, lost_reply, throttle, unprocessed
-from tests.faults.tables import TABLE, make_table
+from tests.faults.tables import TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 INDEXES = (IndexSpec("queue", ("queue_pk", "queue_sk"), ("row",)), IndexSpec("due", ("wake", "wake_at")))
 ABSENT = "attribute_not_exists(pk)"
-
-
-@pytest.fixture
-def client() -> Iterator[Any]:
-    with mock_aws():
-        made = boto3.client("dynamodb", region_name="eu-west-1")
-        make_table(made)
-        yield made
 
 
 @pytest.fixture

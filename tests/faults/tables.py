@@ -24,6 +24,16 @@ def make_table(client: Any, name: str = TABLE) -> None:
     )
 
 
+def item(sk: str, **attributes: str) -> dict[str, Any]:
+    """An item of the one partition that tests of faults use, with attributes that are texts."""
+    return {"pk": {"S": "p"}, "sk": {"S": sk}, **{name: {"S": value} for name, value in attributes.items()}}
+
+
+def put(client: Any, sk: str, **attributes: str) -> Any:
+    """Put such an item; what the client answers."""
+    return client.put_item(TableName=TABLE, Item=item(sk, **attributes))
+
+
 def _index(index: Index) -> dict[str, Any]:
     projection: dict[str, Any] = {"ProjectionType": index.projection}
     if index.included:
