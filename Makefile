@@ -21,7 +21,7 @@ SAM := SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 .venv-sam/bin/sam
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 .PHONY: setup
 setup: .venv/.package ## Make or refresh .venv
@@ -65,6 +65,10 @@ signatures: .venv/.package ## How well error signatures group the labelled lines
 .PHONY: bench
 bench: .venv/.package ## What a pass costs in memories of up to 100,000 grains (SIZES="0 1000")
 	@.venv/bin/python -m tests.bench $(SIZES)
+
+.PHONY: client-forms
+client-forms: .venv/.package ## Write the forms of requests and replies anew, as the Python client has them
+	@.venv/bin/python -m provenloop.entry.client_forms shared/provenloop/client/forms.py
 
 .PHONY: packaged
 packaged: .venv/.package .venv-ministack/.requirements build ## Build, deploy into an emulator with IAM on, test

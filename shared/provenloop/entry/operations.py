@@ -84,6 +84,9 @@ _OF_GUARDS = "guards and hooks around the agent do this, not its model"
 _OF_RUNS = "whoever runs the agent does this when a run is over, not its model"
 _LOOKED_AT = "people and programs look at this; it would only fill the context of a model"
 
+#: Why some operations are no method of the client.
+_TOOLS_READ_IT = "whoever makes another client reads it; the forms of this one are made of the same models"
+
 
 class Tool(NamedTuple):
     """The tool of MCP that is this operation, or is it by one of its actions."""
@@ -94,6 +97,12 @@ class Tool(NamedTuple):
 
 class NoTool(NamedTuple):
     """No tool of MCP, and why."""
+
+    because: str
+
+
+class NoMethod(NamedTuple):
+    """No method of the Python client, and why."""
 
     because: str
 
@@ -117,6 +126,7 @@ class Operation:
         takes_model_key: whether a caller may bring a key of its own to ask models with.
         accepted: name of the model of an answer with status 202; None where it is that of every other.
         mcp: the tool of MCP that it is, or why it is none.
+        client: the method of the Python client that it is, or why it is none.
     """
 
     name: str
@@ -134,6 +144,7 @@ class Operation:
     accepted: str | None = None
     takes_model_key: bool = False
     mcp: Tool | NoTool = field(kw_only=True)
+    client: str | NoMethod = field(kw_only=True)
 
     @property
     def route_key(self) -> str:
@@ -157,348 +168,415 @@ OPERATIONS: tuple[Operation, ...] = (
         "Record a batch of events: facts, tool calls, observations, skills, goals, events, supersedes, reports.",
         "EventsReply", EventsRequest,
         mcp=Tool("record"),
+        client="record_events",
     ),
     Operation(
         "run_pass", "analyze", "POST", f"{MEMORY}/loop/run", ("write",),
         "Run one analyzer pass over the memory, if a gate opens.", "PassReply", RunRequest, body_optional=True,
         statuses=(200, 202),
         mcp=Tool("loop_run"),
+        client="loop_run",
     ),
     Operation(
         "apply", "apply", "POST", f"{RECOMMENDATION}/apply", ("apply",),
         "Apply an approved recommendation.", "AppliedReply", ApplyRequest,
         mcp=Tool("recommendations", "apply"),
+        client="apply",
     ),
     Operation(
         "roll_back", "apply", "POST", f"{RECOMMENDATION}/rollback", ("apply",),
         "Undo an applied recommendation exactly.", "RolledBackReply", RollbackRequest,
         mcp=Tool("recommendations", "rollback"),
+        client="rollback",
     ),
     Operation(
         "approve_and_apply", "apply", "POST", f"{RECOMMENDATION}/approve-and-apply", ("review", "apply"),
         "Approve and apply at once: both, or neither.", "AppliedReply", ApplyRequest,
         mcp=NoTool(_IN_STEPS),
+        client="approve_and_apply",
     ),
     Operation(
         "forget", "apply", "POST", f"{MEMORY}/forget", ("admin",),
         "Forget a grain, or everything held about a subject, for good.", "ForgottenReply", ForgetRequest,
         statuses=(200, 202), accepted="JobReply",
         mcp=NoTool(_ADMINISTRATION),
+        client="forget",
     ),
     Operation(
         "health", "loop_api", "GET", "/health", (), "Whether the service answers.", "HealthReply",
         mcp=NoTool(_OF_HTTP),
+        client="health",
     ),
     Operation(
         "openapi", "loop_api", "GET", "/openapi.json", (), "This document.", None,
         mcp=NoTool(_OF_HTTP),
+        client=NoMethod(_TOOLS_READ_IT),
     ),
     Operation(
         "create_memory", "loop_api", "PUT", MEMORY, ("admin",),
         "Make a memory; making it again changes nothing.", "MemoryReply", MemoryRequest,
         body_optional=True, statuses=(201, 200),
         mcp=NoTool(_ADMINISTRATION),
+        client="create_memory",
     ),
     Operation(
         "list_memories", "loop_api", "GET", "/v1/memories", ("admin",), "List memories.", "MemoriesReply",
         mcp=NoTool(_ADMINISTRATION),
+        client="memories",
     ),
     Operation(
         "mint_token", "loop_api", "POST", "/v1/tokens", ("admin",),
         "Mint a token; its secret is shown once.", "MintedReply", TokenRequest, statuses=(201, 200),
         mcp=NoTool(_ADMINISTRATION),
+        client="mint_token",
     ),
     Operation(
         "list_tokens", "loop_api", "GET", "/v1/tokens", ("admin",),
         "List tokens with what they may do and who minted them.", "TokensReply", query=TokensQuery,
         mcp=NoTool(_ADMINISTRATION),
+        client="tokens",
     ),
     Operation(
         "revoke_token", "loop_api", "DELETE", "/v1/tokens/{id}", ("admin",),
         "Revoke a token and all that was minted under it.", "RevokedReply",
         mcp=NoTool(_ADMINISTRATION),
+        client="revoke_token",
     ),
     Operation(
         "show_grain", "loop_api", "GET", f"{MEMORY}/grains/{{address}}", ("read",),
         "Show a grain.", "GrainReply",
         mcp=NoTool(_RECALLED),
+        client="grain",
     ),
     Operation(
         "show_entity", "loop_api", "GET", f"{MEMORY}/entities/{{namespace}}/{{subject+}}", ("read",),
         "Show what is held about a subject.", "EntityReply",
         mcp=NoTool(_RECALLED),
+        client="entity",
     ),
     Operation(
         "recall", "loop_api", "GET", f"{MEMORY}/recall", ("read",),
         "Recall what is held about a subject, a relation or a question.", "RecallReply", query=RecallQuery,
         mcp=Tool("recall"),
+        client="recall",
     ),
     Operation(
         "show_history", "loop_api", "GET", f"{MEMORY}/history", ("read",),
         "Show the versions of a grain, or every value of a relation.", "HistoryReply", query=HistoryQuery,
         mcp=NoTool(_RECALLED),
+        client="history",
     ),
     Operation(
         "list_recommendations", "loop_api", "GET", f"{MEMORY}/loop/recommendations", ("read",),
         "List recommendations in review order.", "QueueReply", query=QueueQuery,
         mcp=Tool("recommendations", "list"),
+        client="recommendations",
     ),
     Operation(
         "show_recommendation", "loop_api", "GET", RECOMMENDATION, ("read",),
         "Show a recommendation: proposal, evidence, metric, audit.", "RecommendationReply",
         mcp=Tool("recommendations", "show"),
+        client="recommendation",
     ),
     Operation(
         "approve", "loop_api", "POST", f"{RECOMMENDATION}/approve", ("review",),
         "Approve a recommendation as it was seen.", "DecisionReply", ApproveRequest,
         mcp=Tool("recommendations", "approve"),
+        client="approve",
     ),
     Operation(
         "reject", "loop_api", "POST", f"{RECOMMENDATION}/reject", ("review",),
         "Reject a recommendation, or withdraw an approved one; its finding stays quiet for a while.", "RejectedReply",
         DecisionRequest,
         mcp=Tool("recommendations", "reject"),
+        client="reject",
     ),
     Operation(
         "request_review", "loop_api", "POST", f"{RECOMMENDATION}/request-review", ("review",),
         "Have a pending recommendation reviewed: reviewers are told of it, and reminded.", "ReviewReply",
         mcp=NoTool(_FOR_PEOPLE),
+        client="request_review",
     ),
     Operation(
         "acknowledge", "loop_api", "POST", f"{RECOMMENDATION}/acknowledge", ("review",),
         "Close advice that was followed; its finding stays quiet for 30 days.", "RejectedReply", DecisionRequest,
         mcp=Tool("recommendations", "acknowledge"),
+        client="acknowledge",
     ),
     Operation(
         "snooze", "loop_api", "POST", f"{RECOMMENDATION}/snooze", ("review",),
         "Put a recommendation off, for at most 90 days.", "SnoozedReply", SnoozeRequest,
         mcp=Tool("recommendations", "snooze"),
+        client="snooze",
     ),
     Operation(
         "wake", "loop_api", "POST", f"{RECOMMENDATION}/wake", ("review",),
         "Let a snoozed recommendation wait again before its time.", "DecisionReply", DecisionRequest,
         mcp=NoTool(_FOR_PEOPLE),
+        client="wake",
     ),
     Operation(
         "batch_review", "loop_api", "POST", f"{MEMORY}/loop/recommendations/batch-review", ("review",),
         "Decide the same about each of up to 50 listed recommendations.", "BatchReviewReply", BatchReviewRequest,
         mcp=NoTool(_ONE_BY_ONE),
+        client="batch_review",
     ),
     Operation(
         "show_run", "loop_api", "GET", f"{MEMORY}/loop/runs/{{run}}", ("read",),
         "Show the outcome of a pass.", "PassReply",
         mcp=NoTool(_TOLD_BY_RUN),
+        client="show_run",
     ),
     Operation(
         "loop_health", "loop_api", "GET", f"{MEMORY}/loop/health", ("read",),
         "Show how far the loop of this memory is.", "LoopHealthReply",
         mcp=NoTool(_LOOKED_AT),
+        client="loop_health",
     ),
     Operation(
         "show_outcomes", "loop_api", "GET", f"{MEMORY}/loop/outcomes", ("read",),
         "Show what became of applied changes, and how each analyzer fared.", "OutcomesReply",
         mcp=NoTool(_LOOKED_AT),
+        client="outcomes",
     ),
     Operation(
         "show_telemetry", "loop_api", "GET", f"{MEMORY}/loop/telemetry", ("read",),
         "Show what is recalled most, what is asked, and what finds nothing.", "TelemetryReply",
         mcp=NoTool(_LOOKED_AT),
+        client="telemetry",
     ),
     Operation(
         "list_analyzers", "loop_api", "GET", f"{MEMORY}/loop/analyzers", ("read",),
         "List analyzers with their parameters.", "AnalyzersReply",
         mcp=NoTool(_LOOKED_AT),
+        client="analyzers",
     ),
     Operation(
         "show_policy", "loop_api", "GET", f"{MEMORY}/loop/policy", ("read",),
         "Show the host policy in force, and what is wrong with it.", "PolicyReply",
         mcp=NoTool(_LOOKED_AT),
+        client="policy",
     ),
     Operation(
         "configure", "loop_api", "POST", f"{MEMORY}/loop/config", ("admin",),
         "Switch analyzers, set parameters, raise floors, restrict namespaces; set up lessons.", "ConfigReply",
         ConfigRequest,
         mcp=NoTool(_ADMINISTRATION),
+        client="configure",
     ),
     Operation(
         "show_job", "jobs", "GET", f"{MEMORY}/jobs/{{job}}", ("admin",),
         "Show how far a job is: a large forget, or an erasure.", "JobReply",
         mcp=NoTool(_ADMINISTRATION),
+        client="job",
     ),
     Operation(
         "export_audit", "loop_api", "GET", f"{MEMORY}/audit", ("read",),
         "Export the audit trail, one entry a line, by subject or by time, in pages.", None, query=AuditExportQuery,
         media_type="application/x-ndjson",
         mcp=NoTool(_LOOKED_AT),
+        client="audit",
     ),
     Operation(
         "verify_audit", "loop_api", "GET", f"{MEMORY}/audit/verify", ("read",),
         "Verify the audit chains and name the first break.", "AuditVerifyReply", query=AuditQuery,
         mcp=NoTool(_LOOKED_AT),
+        client="verify_audit",
     ),
     Operation(
         "export_tenant_audit", "loop_api", "GET", "/v1/audit", ("admin",),
         "Export the tenant's own audit trail: its tokens minted and revoked, its memories created and erased.", None,
         query=AuditExportQuery, media_type="application/x-ndjson",
         mcp=NoTool(_ADMINISTRATION),
+        client="tenant_audit",
     ),
     Operation(
         "verify_tenant_audit", "loop_api", "GET", "/v1/audit/verify", ("admin",),
         "Verify the tenant's own audit chains and name the first break.", "AuditVerifyReply", query=AuditQuery,
         mcp=NoTool(_ADMINISTRATION),
+        client="verify_tenant_audit",
     ),
     Operation(
         "export_memory", "loop_api", "GET", f"{MEMORY}/export", ("admin",),
         "Export everything a memory holds, from its configuration to its audit trail, in pages of JSON lines.", None,
         query=ExportQuery, media_type="application/x-ndjson",
         mcp=NoTool(_ADMINISTRATION),
+        client="export",
     ),
     Operation(
         "report_lesson", "lessons", "POST", f"{MEMORY}/lessons", ("write",),
         "Report what went wrong; equal reports merge into one card.", "ReportReply", ReportRequest,
         mcp=Tool("report_lesson"),
+        client="report_lesson",
     ),
     Operation(
         "list_lessons", "lessons", "GET", f"{MEMORY}/lessons", ("read",),
         "List lessons of a project or of all, the newest first.", "LessonsReply", query=LessonsQuery,
         mcp=NoTool(_LOOKED_AT),
+        client="lessons",
     ),
     Operation(
         "lesson_stats", "lessons", "GET", f"{MEMORY}/lessons/stats", ("read",),
         "Show figures about lessons and the settings in force.", "LessonStatsReply",
         mcp=NoTool(_LOOKED_AT),
+        client="lesson_stats",
     ),
     Operation(
         "pass_lesson", "lessons", "POST", f"{MEMORY}/lessons/pass", ("write",),
         "Say that a rule fired and was followed; counted once, when the session ends.", "LessonPassReply",
         PassRequest,
         mcp=NoTool(_OF_GUARDS),
+        client="pass_lesson",
     ),
     Operation(
         "digest_lessons", "lessons", "POST", f"{MEMORY}/lessons/digest", ("write",),
         "Have a model distil what went wrong in a session into candidate cards.", "DigestReply", DigestRequest,
         mcp=NoTool(_OF_GUARDS),
+        client="digest_lessons",
     ),
     Operation(
         "offer_lesson", "lessons", "POST", f"{RECOMMENDATION}/offer-card", ("review",),
         "Offer an applied lesson of tool_failure as a candidate card; people only.", "ReportReply", OfferRequest,
         mcp=NoTool(_FOR_PEOPLE),
+        client="offer_card",
     ),
     Operation(
         "start_session", "lessons", "POST", f"{SESSION}/start", ("write",),
         "Start a session, or resume it: the rules of its project, as a block of text.", "StartReply", StartRequest,
         mcp=NoTool(_OF_GUARDS),
+        client="start_session",
     ),
     Operation(
         "end_session", "lessons", "POST", f"{SESSION}/end", ("write",),
         "End a session: what was followed and what was not broken counts, once.", "EndReply",
         mcp=NoTool(_OF_GUARDS),
+        client="end_session",
     ),
     Operation(
         "show_context", "lessons", "GET", f"{MEMORY}/context", ("read",),
         "Show what an agent is told when it begins: rules, applied lessons and what waits, as a block within a budget.",
         "ContextReply", query=ContextQuery,
         mcp=Tool("session_context"),
+        client="context",
     ),
     Operation(
         "list_cards", "lessons", "GET", CARDS, ("read",),
         "List cards by project and status; those that are armed are the rules.", "CardsReply", query=CardsQuery,
         mcp=NoTool(_LOOKED_AT),
+        client="cards",
     ),
     Operation(
         "migrate_cards", "lessons", "POST", f"{CARDS}/migrate", ("review",),
         "Merge cards that fold to one key; people only.", "MigrateReply", MigrateRequest,
         mcp=NoTool(_FOR_PEOPLE),
+        client="migrate_cards",
     ),
     Operation(
         "show_card", "lessons", "GET", f"{CARDS}/{{id}}", ("read",),
         "Show a card: counters, evidence, audit.", "CardReply",
         mcp=NoTool(_LOOKED_AT),
+        client="card",
     ),
     Operation(
         "replay_card", "lessons", "GET", f"{CARDS}/{{id}}/replay", ("read",),
         "Show which past lessons and passes the key of a card matches, before it is armed.", "ReplayReply",
         query=ReplayQuery,
         mcp=NoTool(_LOOKED_AT),
+        client="replay_card",
     ),
     Operation(
         "act_on_card", "lessons", "POST", f"{CARDS}/{{id}}/{{action}}", ("review",),
         "Arm, reject, demote, archive, edit or revive a card; people only.", "CardActionReply", CardActionRequest,
         mcp=NoTool(_FOR_PEOPLE),
+        client="act_on_card",
     ),
     Operation(
         "match_recipe", "recipes", "POST", f"{RECIPES}/match", ("write",),
         "Ask whether a stored answer serves a request; never fails the caller's turn.", "MatchReply", MatchRequest,
         takes_model_key=True,
         mcp=Tool("match_recipe"),
+        client="match",
     ),
     Operation(
         "commit_recipe", "recipes", "POST", f"{RECIPES}/commit", ("write",),
         "Say that a hit was delivered; counted once, within an hour.", "CommitReply", CommitRequest,
         mcp=Tool("commit_recipe"),
+        client="commit",
     ),
     Operation(
         "give_feedback", "recipes", "POST", f"{RECIPES}/feedback", ("write",),
         "Say what became of a hit, within 30 days; what regressed twice is quarantined.", "FeedbackReply",
         FeedbackRequest,
         mcp=NoTool(_OF_RUNS),
+        client="feedback",
     ),
     Operation(
         "distil_recipe", "recipes", "POST", f"{RECIPES}/distil", ("write",),
         "Have a model make a recipe of a run that went well.", "DistilReply", DistilRequest, statuses=(200, 202),
         takes_model_key=True,
         mcp=NoTool(_OF_RUNS),
+        client="distil",
     ),
     Operation(
         "show_distillation", "recipes", "GET", f"{RECIPES}/distil/{{job}}", ("write",),
         "Show how far a distillation is.", "DistilReply",
         mcp=NoTool(_OF_RUNS),
+        client="distillation",
     ),
     Operation(
         "list_recipes", "recipes", "GET", RECIPES, ("read",),
         "List recipes by status; those that are quarantined wait for a person.", "RecipesReply", query=RecipesQuery,
         mcp=NoTool(_LOOKED_AT),
+        client="recipes",
     ),
     Operation(
         "recipes_health", "recipes", "GET", f"{RECIPES}/health", ("read",),
         "Show the settings of recipes in force, which rungs work, and what is wrong.", "RecipesHealthReply",
         mcp=NoTool(_LOOKED_AT),
+        client="recipes_health",
     ),
     Operation(
         "show_recipe", "recipes", "GET", f"{RECIPES}/{{id}}", ("read",),
         "Show a recipe: texts, what became of its hits, audit.", "RecipeReply",
         mcp=NoTool(_LOOKED_AT),
+        client="recipe",
     ),
     Operation(
         "restore_recipe", "recipes", "POST", f"{RECIPES}/{{id}}/restore", ("review",),
         "Serve a quarantined or retired recipe again; people only.", "RecipeDecisionReply", RecipeDecisionRequest,
         mcp=NoTool(_FOR_PEOPLE),
+        client="restore_recipe",
     ),
     Operation(
         "retire_recipe", "recipes", "POST", f"{RECIPES}/{{id}}/retire", ("review",),
         "Serve a recipe no more; people only.", "RecipeDecisionReply", RecipeDecisionRequest,
         mcp=NoTool(_FOR_PEOPLE),
+        client="retire_recipe",
     ),
     Operation(
         "forget_recipe", "recipes", "POST", f"{RECIPES}/{{id}}/forget", ("admin",),
         "Forget a recipe, its vector and its texts in the ledger, for good; what it cost stays.",
         "ForgottenRecipeReply", RecipeDecisionRequest,
         mcp=NoTool(_ADMINISTRATION),
+        client="forget_recipe",
     ),
     Operation(
         "list_ledger", "recipes", "GET", f"{MEMORY}/ledger", ("read",),
         "List what each call of a model cost, and each run that was saved.", "LedgerReply", query=LedgerRowsQuery,
         mcp=NoTool(_LOOKED_AT),
+        client="ledger",
     ),
     Operation(
         "summarise_ledger", "recipes", "GET", f"{MEMORY}/ledger/summary", ("read",),
         "Sum up cost by component, the runs saved, and the cost of each.", "LedgerSummaryReply", query=LedgerQuery,
         mcp=NoTool(_LOOKED_AT),
+        client="ledger_summary",
     ),
     Operation(
         "delete_memory", "jobs", "DELETE", MEMORY, ("admin",),
         "Erase a memory for good, by a job; its name is never given again.", "JobReply", EraseRequest, statuses=(202,),
         mcp=NoTool(_ADMINISTRATION),
+        client="delete_memory",
     ),
 )  # fmt: skip
 
