@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +12,11 @@ import pytest
 from provenloop.adapters.anthropic_model import AnthropicModel
 from provenloop.domain.model_cost import cost_nano_usd
 from provenloop.domain.outside import OutsideFinding
+from provenloop.domain.quoting import Quoted
 from provenloop.domain.recommendation import Target
 from provenloop.reflection.bundle import Bundle, Limits
 from provenloop.reflection.stages import STAGES
+from provenloop.services.reflect_port import ReflectionModels
 from tests import model_server as server_
 from tests.builders import NOW
 from tests.model_server import ModelServer, Play, Seen, says
@@ -29,6 +31,7 @@ from tests.scenario.reflections import (
     draft,
     enriches,
     grounds,
+    models,
     reflected,
     summaries,
     verifies,
@@ -163,6 +166,16 @@ def test_a_provider_that_raises_all_the_same_has_failed() -> None:
 
     found = reflected(Broken())
     assert (found.findings, found.stopped, found.counts["calls"]) == ((), "discover:unknown", 1)
+
+
+def test_where_nobody_can_tell_what_would_be_sent_nothing_is(server: ModelServer) -> None:
+    def breaks(quoted: Sequence[Quoted]) -> Sequence[Quoted]:
+        raise RuntimeError(quoted[0].text)
+
+    whole = models(AnthropicModel(server.url))
+    found = asked(server, *GOOD, models=ReflectionModels(replace(whole.main, shown=breaks), whole.ground))
+    assert (found.findings, found.stopped, found.counts["calls"]) == ((), "discover:unknown", 0)
+    assert server.seen == []
 
 
 def test_an_empty_bundle_is_no_evidence(server: ModelServer) -> None:

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from provenloop.analyzers.model_findings import LLM
 from provenloop.domain.model_cost import NANO_USD, Usage, cost_nano_usd
 from provenloop.domain.model_prices import PRICES
+from provenloop.domain.policy import Policy, Pseudonymize
 from provenloop.reflection.bundle import MAX_BRIEFS, MAX_EVIDENCE, MAX_TASTE, TEXT_CHARS, Bundle, Decided, Limits
 from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
+from provenloop.services.pseudonymous_model import pseudonymous
 from tests.scenario.reflections import BUNDLE, MAIN, Clock, draft, evidence, models, reflected
 
 ANSWERS: dict[str, dict[str, Any]] = {
@@ -95,6 +97,19 @@ def test_who_tells_the_truth_or_nothing_never_uses_more_than_a_pass_may(
     costs = [cost_nano_usd(used, row.model) or 0 for used, row in zip(meter.used, found.rows, strict=True)]
     assert sum(costs) <= limits.max_cost_nano_usd
     assert len(meter.asked) == found.counts["calls"] <= 4
+
+
+@pytest.mark.parametrize("max_tokens", [40_000, 60_000, 120_000])
+def test_placeholders_that_are_longer_than_the_names_they_stand_for_are_counted(max_tokens: int) -> None:
+    names = [f"{first}{second}" for first in "bdfghklm" for second in "uv"]
+    policy = Policy(pseudonymize=Pseudonymize(enabled=True, names=tuple(names)))
+    text = " ".join(names * 4)
+    full = replace(LARGE, evidence=tuple(replace(each, text=text) for each in LARGE.evidence))
+    meter = Meter([(1.0, "truth")])
+    found = reflected(meter, full, Limits(max_tokens=max_tokens), models=pseudonymous(models(meter), policy, ()))
+    assert sum(used.input_tokens + used.output_tokens for used in meter.used) <= max_tokens
+    assert not [part for request in meter.asked for part in request.quoted if names[0] in part.text.split()]
+    assert len(found.rows) == len(meter.asked)
 
 
 @given(st.lists(st.tuples(SHARES, LIES | SILENT), min_size=1, max_size=4), CAPS, st.sampled_from(["", "cheap", "dear"]))

@@ -105,6 +105,10 @@ def _is_believable(used: Usage, bound: Bound, answer: str) -> bool:
 def first_that_fits(choices: Sequence[_T], bound: Callable[[_T], Bound], budget: Budget) -> _T:
     """The first of some choices, each of which uses less than the one before, that can be asked about; the last one
     where none can.
+
+    The bound of ``choices[0]`` is asked for before any other: what the others hold is a part of it.
     """
-    first = bisect_left(choices, 1, hi=len(choices) - 1, key=lambda choice: budget.holds(bound(choice)))
-    return choices[first]
+    if budget.holds(bound(choices[0])):
+        return choices[0]
+    first = bisect_left(choices, 1, lo=1, hi=len(choices) - 1, key=lambda choice: budget.holds(bound(choice)))
+    return choices[min(first, len(choices) - 1)]

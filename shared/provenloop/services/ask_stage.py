@@ -58,6 +58,18 @@ class KeyedModel:
         except Exception:  # noqa: BLE001 - what a model does never fails a pass, and what is in there is not shown
             return ModelFailure("unknown")
 
+    def bound(self, stage: Stage, quoted: Sequence[Quoted]) -> Bound:
+        """The most that one call can use, with the texts as they are sent.
+
+        Raises:
+            StageStoppedError: nobody knows how they are sent.
+        """
+        try:
+            shown = self.model.shown(quoted)
+        except Exception:  # noqa: BLE001 - as above
+            raise StageStoppedError(f"{stage.op}:unknown") from None
+        return bound_of(stage, shown, self.model.model)
+
 
 def keys_of(models: ReflectionModels) -> Keys | None:
     """The keys of the models as they are now, one that both have read once; None where one is empty.
@@ -92,7 +104,7 @@ class StageCalls:
         Raises:
             StageStoppedError: it was not made, or failed.
         """
-        bound = bound_of(stage, quoted, asked.model.model)
+        bound = asked.bound(stage, quoted)
         if not self.budget.holds(bound):
             raise StageStoppedError("budget")
         outcome = asked.ask(_request(stage, quoted, asked.model.model, self._timeout_ms()))

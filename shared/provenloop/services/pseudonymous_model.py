@@ -7,15 +7,17 @@ together, so that the questions of a pass agree; it lives no longer, and is neve
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from provenloop.domain.policy import Policy
 from provenloop.domain.pseudonyms import Pseudonyms
 from provenloop.domain.quoting import Quoted
 from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelProvider, ModelRequest
-from provenloop.services.reflect_port import ReflectionModels
+from provenloop.services.reflect_port import ReflectionModel, ReflectionModels
 
+#: A text with its limits.
+_Part = tuple[str, tuple[tuple[str, int], ...]]
 #: An answer that is longer once it is restored repeats itself, and is none.
 MAX_RESTORED_CHARS = 1_000_000
 
@@ -31,12 +33,20 @@ class PseudonymousModel:
     def __init__(self, provider: ModelProvider, names: Pseudonyms) -> None:
         self._provider = provider
         self._names = names
+        self._replaced: dict[_Part, str] = {}
+
+    def shown(self, quoted: Sequence[Quoted]) -> tuple[Quoted, ...]:
+        """What is sent of quoted texts. Asked about some of them only, the next time, nothing is read anew."""
+        parts = [_part_of(each) for each in quoted]
+        if not self._replaced.keys() >= set(parts):
+            self._names.learn(each.text for each in quoted)
+            replaced = (self._names.replace(each.text, each.limits) for each in quoted)
+            self._replaced = dict(zip(parts, replaced, strict=True))
+        return tuple(Quoted(each.label, self._replaced[part]) for each, part in zip(quoted, parts, strict=True))
 
     def ask(self, request: ModelRequest, key: str) -> ModelOutcome:
         """See ``ModelProvider``."""
-        self._names.learn(part.text for part in request.quoted)
-        quoted = tuple(Quoted(part.label, self._names.replace(part.text, part.limits)) for part in request.quoted)
-        outcome = self._provider.ask(replace(request, quoted=quoted), key)
+        outcome = self._provider.ask(replace(request, quoted=self.shown(request.quoted)), key)
         return self._restored(outcome) if isinstance(outcome, ModelAnswer) else outcome
 
     def _restored(self, answer: ModelAnswer) -> ModelOutcome:
@@ -46,6 +56,10 @@ class PseudonymousModel:
         if len(text) > MAX_RESTORED_CHARS:
             return ModelFailure("parse", answer.usage, answer.model)
         return replace(answer, value=value, text=text)
+
+
+def _part_of(quoted: Quoted) -> _Part:
+    return quoted.text, tuple(quoted.limits.items())
 
 
 class ModelUnderPolicy:
@@ -84,7 +98,9 @@ def pseudonymous(models: ReflectionModels, policy: Policy, people: Iterable[str]
     if not rule.enabled:
         return models
     names = Pseudonyms((*rule.names, *people))
-    main, ground = (
-        replace(model, provider=PseudonymousModel(model.provider, names)) for model in (models.main, models.ground)
-    )
-    return ReflectionModels(main, ground)
+    return ReflectionModels(_masked(models.main, names), _masked(models.ground, names))
+
+
+def _masked(model: ReflectionModel, names: Pseudonyms) -> ReflectionModel:
+    provider = PseudonymousModel(model.provider, names)
+    return replace(model, provider=provider, shown=provider.shown)

@@ -14,7 +14,7 @@ from typing import TypeVar
 from provenloop.domain.ledger import LedgerRow
 from provenloop.domain.outside import OutsideFinding, plain_text
 from provenloop.domain.quoting import Quoted
-from provenloop.reflection.budget import bound_of, first_that_fits
+from provenloop.reflection.budget import first_that_fits
 from provenloop.reflection.bundle import Bundle, Limits, less_and_less
 from provenloop.reflection.draft import ModelDraft
 from provenloop.reflection.quoting import quoted_bundle, quoted_claims, quoted_findings
@@ -149,7 +149,7 @@ class _Reflection:
     ) -> _T:
         """The first choice of what to ask about that leaves enough for the stages to come."""
         budget = self._calls.budget.half if stage in (DISCOVER, GROUND) else self._calls.budget
-        return first_that_fits(choices, lambda each: bound_of(stage, quoted(each), asked.model.model), budget)
+        return first_that_fits(choices, lambda each: asked.bound(stage, quoted(each)), budget)
 
 
 def _fewer_and_fewer(drafts: _Drafts) -> Sequence[_Drafts]:

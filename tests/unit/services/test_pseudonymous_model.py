@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from provenloop.domain.model_cost import Usage
 from provenloop.domain.policy import CLOSED, UNKNOWN, Policy, Pseudonymize
 from provenloop.domain.pseudonyms import Pseudonyms
-from provenloop.domain.quoting import Quoted
+from provenloop.domain.quoting import WHOLE, Quoted
 from provenloop.services.model_port import ModelAnswer, ModelFailure, ModelOutcome, ModelRequest
 from provenloop.services.pseudonymous_model import (
     MAX_RESTORED_CHARS,
@@ -75,6 +75,31 @@ def test_what_a_model_makes_up_is_nobodys_name() -> None:
         "target": "entity:shared/PVL_PERSON_2",
         "x": "PVL_PERSON_99 PVL_EMAIL_1 Maria Lopez PVL_LITERAL_7 PVL_PERSON_1_4",
     }
+
+
+class Counting(Pseudonyms):
+    """Counts the texts that are read."""
+
+    read = 0
+
+    def learn(self, texts: Iterable[str]) -> None:
+        known = list(texts)
+        self.read += len(known)
+        super().learn(known)
+
+
+def test_what_will_be_sent_is_told_before_and_read_once_also_where_only_a_part_is_asked_about() -> None:
+    names, model = Counting(), Model()
+    masked = PseudonymousModel(model, names)
+    whole = tuple(Quoted(f"evidence:e{n}", text, {WHOLE: 20}) for n, text in ((1, "Dear Isolde,"), (2, "isolde left")))
+    told = masked.shown(whole)
+    assert [part.text for part in told] == ["Dear PVL_PERSON_1,", "PVL_PERSON_1_2 left"]
+    masked.ask(replace(REQUEST, quoted=whole[1:]), "k")
+    assert model.seen[0].quoted == told[1:]
+    assert names.read == 2
+    masked.ask(replace(REQUEST, quoted=(Quoted("evidence:e2", "isolde left", {WHOLE: 3}),)), "k")
+    assert [part.text for part in model.seen[1].quoted] == ["PVL_PERSON_1_2"]
+    assert names.read == 3
 
 
 def test_evidence_that_holds_a_placeholder_does_not_draw_out_a_name() -> None:
