@@ -10,7 +10,7 @@ from provenloop.domain.address import Addresses
 from provenloop.domain.events import StatedEvent
 from provenloop.domain.grain import Grain
 from provenloop.domain.prepare import prepare
-from provenloop.reflection.bundle import Brief, Bundle, Evidence
+from provenloop.reflection.bundle import Brief, Bundle, Evidence, Known
 from provenloop.services.gather_evidence import evidence_text, fact_of, target_of
 from tests.builders import KEY
 from tests.precision.bench.steps import sent_by
@@ -51,7 +51,11 @@ def shown(memory: Memory) -> Shown:
         Brief(f"loop.{found.analyzer}", found.says, _named(found.target, addresses), found.severity)
         for found in memory.found
     )
-    return Shown(memory, Bundle(tuple(briefs), tuple(evidence)), addresses)
+    known = (
+        Known(_named(found.target, addresses), frozenset(addresses[label] for label in found.cites))
+        for found in memory.found
+    )
+    return Shown(memory, Bundle(tuple(briefs), tuple(evidence), known=tuple(known)), addresses)
 
 
 def _grain(memory: Memory, step: Mapping[str, Any]) -> Grain:

@@ -28,7 +28,7 @@ from typing import Any
 CORPUS = Path(__file__).parent / "corpus"
 #: What a draft is. ``premise``: it rests on something that its evidence does not say, so GROUND is to say no.
 #: ``conclusion``: what it rests on is there and it does not follow, so VERIFY is to say no. ``repeat``: a built-in
-#: analyzer found it; sound, and no stage judges whether a finding is new, so only DISCOVER can leave it out.
+#: analyzer found it; sound, so only the rules can leave it out, or DISCOVER.
 LABELS = ("sound", "premise", "conclusion", "repeat")
 NOT_THERE = "none"
 _MEMORY = {"name", "grains", "found", "drafts"}

@@ -34,7 +34,7 @@ WHAT: Mapping[str, tuple[str, str]] = {
     "conclusion": ("what it rests on is there, and it does not follow: it only looks so", "VERIFY"),
     "repeat": (
         "a built-in analyzer found it",
-        "DISCOVER alone, which is told of it: no later stage judges whether a finding is new",
+        "the rules, where target and evidence are those of what is known; else DISCOVER, which is told of it",
     ),
 }
 #: The confidence from which a finding is handed on.
@@ -142,7 +142,7 @@ def pipeline_table(found: Mapping[str, Any]) -> str:
 def stage_table(found: Mapping[str, Any]) -> str:
     """How many of each label come how far."""
     lines = [
-        "| proposals | by DISCOVER | break no rule | after GROUND | kept by VERIFY | sure enough, so out |",
+        "| proposals | by DISCOVER | by the rules | after GROUND | kept by VERIFY | sure enough, so out |",
         "|---|---|---|---|---|---|",
     ]
     lines += [

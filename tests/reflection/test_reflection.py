@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -107,8 +108,14 @@ def test_what_the_judge_is_sure_of_is_less_often_wrong(outcomes: Outcomes) -> No
 def test_a_judge_that_never_errs_lets_out_only_what_is_sound(server: ModelServer) -> None:
     fates = fates_of(run(server, Judge(wrong_yes=0.0, wrong_no=0.0)))
     assert {fate.draft.label for fate in fates if fate.out} == {"sound", "repeat"}
-    assert all(fate.grounded == (fate.draft.label != "premise") for fate in fates)
-    assert all(fate.kept == (fate.draft.label in ("sound", "repeat")) for fate in fates)
+    claims = [fate for fate in fates if fate.claimed]
+    assert all(fate.grounded == (fate.draft.label != "premise") for fate in claims)
+    assert all(fate.kept == (fate.draft.label in ("sound", "repeat")) for fate in claims)
+
+
+def test_the_rules_drop_repeats_and_nothing_else_that_is_labelled(outcomes: Outcomes) -> None:
+    dropped = Counter(fate.draft.label for fate in fates_of(outcomes["as it is"]) if not fate.claimed)
+    assert dropped == {"repeat": 8}
 
 
 def test_a_judge_says_the_same_whatever_it_was_asked_before() -> None:

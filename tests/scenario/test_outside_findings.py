@@ -581,3 +581,64 @@ def test_an_error_nobody_expected_leaves_no_text_of_the_memory_in_the_log(
     assert desk.run()["outcome"] == "ran"
     assert "ValueError" in repr([vars(record) for record in caplog.records])
     assert "noon" not in caplog.text
+
+
+def verified(model: ScriptedModel) -> int:
+    """How often somebody was asked to judge."""
+    return [request.op for request in model.seen].count("verify")
+
+
+def test_what_a_model_says_again_by_the_same_evidence_is_judged_no_second_time(
+    noted: Desk, model: ScriptedModel
+) -> None:
+    before = noted.recommendation(noted.only()["id"])
+    model.drafts = lambda request: about_sam(
+        request, evidence=[i["id"] for i in items(request, "evidence") if "riser" in i["text"] or "noon" in i["text"]]
+    )
+    noted.record(make_fact("naps", relation="note"))
+    outcome = noted.run(by=OTHER)
+    assert (outcome["model"]["calls"], outcome["model"]["drafts"], verified(model)) == (1, 0, 1)
+    assert noted.recommendation(before.id) == before
+    review.approve(noted.store, noted.call(by=OTHER), before.id, "it is right")
+
+
+@pytest.mark.parametrize("decide", ["", "reject", "acknowledge"])
+def test_what_was_decided_is_not_judged_again_without_more_evidence(
+    noted: Desk, model: ScriptedModel, decide: str
+) -> None:
+    if decide:
+        getattr(review, decide)(noted.store, noted.call(by=OTHER), noted.only()["id"], "sam works in shifts")
+    noted.run(full_sweep=True, at=noted.now + 200 * DAY_MS if decide else noted.now)
+    assert verified(model) == 1
+
+
+@pytest.mark.parametrize("decide", [False, True])
+def test_what_a_program_found_earlier_or_a_person_refused_then_is_no_finding_of_a_model(
+    desk: Desk, model: ScriptedModel, decide: bool
+) -> None:
+    desk.record(make_fact("Berlin"), make_fact("Lisbon"))
+    desk.run()
+    found = desk.only()
+    assert found["analyzer"] == "loop.contradiction_sweep/1"
+    if decide:
+        desk.reject(found["id"])
+    desk.outside = model.outside()
+    model.drafts = lambda request: about_sam(
+        request, evidence=[i["id"] for i in items(request, "evidence") if "lives_in" in i["text"]]
+    )
+    desk.record(make_fact("naps", relation="note"))
+    outcome = desk.run()
+    assert (outcome["model"]["drafts"], outcome["model"]["stopped"], verified(model)) == (0, "dropped", 0)
+
+
+def test_another_finding_about_the_target_of_a_known_one_is_judged(desk: Desk, model: ScriptedModel) -> None:
+    desk.record(make_fact("Berlin"), make_fact("Lisbon"))
+    desk.run()
+    desk.outside = model.outside()
+    model.drafts = lambda request: about_sam(
+        request, evidence=[i["id"] for i in items(request, "evidence") if "Lisbon" in i["text"] or "note" in i["text"]]
+    )
+    desk.record(make_fact("walks to the office in Berlin", relation="note"))
+    desk.run()
+    assert verified(model) == 1
+    assert SUMMARY in {row["summary"] for row in desk.queue()}

@@ -140,6 +140,8 @@ def test_what_to_do_is_asked_where_it_is_missing_only(server: ModelServer) -> No
     found = asked(server, discovers(*two), grounds("f1", "f2"), verifies({"f1": 0.8, "f2": 0.9}), notes)
     assert [finding.guidance for finding in found.findings] == ["move the desk", "x" * 600]
     assert list(items(server.seen[3])) == ["finding:f2"]
+    judged = items(server.seen[2])
+    assert (judged["finding:f1"]["guidance"], "guidance" in judged["finding:f2"]) == ("move the desk", False)
     assert summaries(found) == [two[0]["summary"], two[1]["summary"]]
     asked(server, discovers(two[0]), *GOOD[1:])
     assert len(server.seen) == 3

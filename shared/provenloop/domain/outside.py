@@ -7,12 +7,15 @@ cites grains that it was shown. Whether those are still there is checked when it
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from provenloop.domain.address import is_address
 from provenloop.domain.recommendation import Severity, Target
 from provenloop.domain.visible import visible
 
+#: From what share of common evidence on two findings about one target are one.
+SAME_EVIDENCE = 0.5
 MAX_SUMMARY_CHARS = 200
 MAX_GUIDANCE_CHARS = 600
 MAX_TARGET_CHARS = 1_000
@@ -51,6 +54,12 @@ def read_target(text: object) -> Target | None:
         return Target("query", (rest,))
     namespace, _, subject = rest.partition("/")
     return Target("entity", (namespace, subject)) if scheme == "entity" and namespace and subject else None
+
+
+def in_common(one: Collection[str], other: Collection[str]) -> float:
+    """The share of addresses that two findings have in common."""
+    both = set(one) | set(other)
+    return len(set(one) & set(other)) / len(both) if both else 0.0
 
 
 def plain_text(value: object, at_most: int) -> str:

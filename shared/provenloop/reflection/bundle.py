@@ -7,11 +7,13 @@ outside, and is only ever quoted. Of each text 400 characters are shown, and mor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from provenloop.domain.model_cost import NANO_USD
+from provenloop.domain.outside import SAME_EVIDENCE, in_common
 from provenloop.domain.quoting import MARGIN
+from provenloop.domain.text import normalise
 
 MAX_BRIEFS = 32
 MAX_EVIDENCE = 64
@@ -54,13 +56,31 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """A finding that is open or was decided, which nobody has to be told of again: ``target`` as evidence names it,
+    ``evidence`` by address. ``may_grow``: with further evidence it is worth being found once more.
+    """
+
+    target: str
+    evidence: frozenset[str]
+    may_grow: bool = False
+
+    def covers(self, target: str, evidence: Collection[str]) -> bool:
+        """Whether a finding about a target, that rests on some grains, is this one."""
+        if normalise(target) != normalise(self.target):
+            return False
+        return self.evidence >= set(evidence) if self.may_grow else in_common(self.evidence, evidence) >= SAME_EVIDENCE
+
+
+@dataclass(frozen=True, slots=True)
 class Bundle:
-    """All that a model is shown in one pass. Decisions are newest first."""
+    """All that a model is shown in one pass, but for what is ``known``. Decisions are newest first."""
 
     briefs: tuple[Brief, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     approved: tuple[Decided, ...] = ()
     rejected: tuple[Decided, ...] = ()
+    known: tuple[Known, ...] = ()
 
     @property
     def pieces(self) -> int:

@@ -31,8 +31,12 @@ class ModelDraft:
         return f"{self.target.scheme}:{'/'.join(str(part) for part in self.target.parts)}"
 
     @property
+    def cited(self) -> tuple[str, ...]:
+        """The addresses of its evidence."""
+        return tuple(item.address for item in self.evidence)
+
+    @property
     def finding(self) -> OutsideFinding:
         """As it leaves the stages. How severe something is, no model says."""
-        addresses = tuple(item.address for item in self.evidence)
         summary = plain_text(self.summary, MAX_SUMMARY_CHARS)
-        return OutsideFinding(self.target, summary, addresses, self.confidence, severity="low", guidance=self.guidance)
+        return OutsideFinding(self.target, summary, self.cited, self.confidence, severity="low", guidance=self.guidance)

@@ -6,7 +6,7 @@
 | discover | evidence: grain_type, target, text |
 | discover | approved, rejected: summary, because |
 | ground | claim: id, claim, evidence (texts) |
-| verify, enrich | finding: id, summary, target, evidence (texts) |
+| verify, enrich | finding: id, summary, target, evidence (texts), guidance (of verify only, where there is one) |
 
 The id of evidence is its label in the bundle, that of claims and findings the id of the draft.
 """
@@ -58,15 +58,13 @@ def quoted_claims(drafts: Sequence[ModelDraft]) -> tuple[Quoted, ...]:
 
 
 def quoted_findings(drafts: Sequence[ModelDraft]) -> tuple[Quoted, ...]:
-    """What VERIFY and ENRICH are shown: nothing of why or how sure their author was."""
-    return tuple(
-        _item(
-            "finding",
-            draft.id,
-            {"id": draft.id, "summary": draft.summary, "target": draft.target_text, "evidence": _texts(draft)},
-        )
-        for draft in drafts
-    )
+    """What VERIFY and ENRICH are shown: all that a person will read, and nothing of why or how sure the author was."""
+    return tuple(_item("finding", draft.id, _finding(draft)) for draft in drafts)
+
+
+def _finding(draft: ModelDraft) -> Mapping[str, Any]:
+    found = {"id": draft.id, "summary": draft.summary, "target": draft.target_text, "evidence": _texts(draft)}
+    return {**found, "guidance": draft.guidance} if draft.guidance else found
 
 
 def _texts(draft: ModelDraft) -> list[str]:

@@ -27,15 +27,16 @@ _Drafts = Sequence[ModelDraft]
 
 
 def read_drafts(value: object, shown: Bundle) -> _Drafts | None:
-    """The first 8 usable drafts of DISCOVER, named f1, f2 and so on.
+    """The first 8 usable drafts of DISCOVER that say nothing known, named f1, f2 and so on.
 
     Args:
-        shown: what the model was shown, and may cite.
+        shown: what the model was shown, and may cite; with what is known.
     """
     given = _items(value, DISCOVER)
     if given is None:
         return None
-    found = islice(_distinct(_drafts(given, shown)), MAX_DRAFTS)
+    fresh = (draft for draft in _drafts(given, shown) if not _is_known(draft, shown))
+    found = islice(_distinct(fresh), MAX_DRAFTS)
     return tuple(replace(draft, id=f"f{number}") for number, draft in enumerate(found, start=1))
 
 
@@ -48,6 +49,10 @@ def _drafts(given: Sequence[Mapping[str, Any]], shown: Bundle) -> Iterator[Model
         if target is not None and _is_allowed(target, targets) and summary and evidence:
             guidance = plain_text(item.get("guidance"), MAX_GUIDANCE_CHARS)
             yield ModelDraft("", target, summary, evidence, guidance)
+
+
+def _is_known(draft: ModelDraft, shown: Bundle) -> bool:
+    return any(known.covers(draft.target_text, draft.cited) for known in shown.known)
 
 
 def _distinct(drafts: Iterator[ModelDraft]) -> Iterator[ModelDraft]:

@@ -27,6 +27,7 @@ from provenloop.reflection.bundle import (
     Decided,
     Evidence,
 )
+from provenloop.services.known_findings import known_findings, target_text
 from provenloop.services.news import Log, News
 from provenloop.services.outside_findings import Said
 from provenloop.services.texts import Texts, refs_within, render
@@ -62,16 +63,16 @@ def gather(
     cited = (grain for grain in log.live(wanted) if admits(grain.namespace))
     approved, rejected = _decided(log, said, admits)
     evidence = _evidence((*cited, *_newest(news.grains)), partial(_related, log, addresses, news.grains))
-    return Bundle(tuple(_briefs(log, recommendations)), evidence, approved, rejected)
+    known = known_findings(log, evidence, found.values(), said)
+    return Bundle(tuple(_briefs(log, recommendations)), evidence, approved, rejected, known)
 
 
 def _briefs(log: Log, recommendations: Sequence[Recommendation]) -> Iterator[Brief]:
     texts = Texts(log.store, log.memory, refs_within([[rec.target.parts, rec.summary.args] for rec in recommendations]),
                   log.now)  # fmt: skip
     for rec in recommendations:
-        target = "/".join(map(str, texts.joined(rec.target.parts)))
         summary = render(rec.summary.template, texts.joined(rec.summary.args))
-        yield Brief(rec.analyzer, plain_text(summary, KEPT_CHARS), f"{rec.target.scheme}:{target}", rec.severity)
+        yield Brief(rec.analyzer, plain_text(summary, KEPT_CHARS), target_text(rec, texts), rec.severity)
 
 
 def _newest(grains: Iterable[Grain]) -> Sequence[Grain]:

@@ -15,7 +15,7 @@ from provenloop.domain.address import Addresses
 from provenloop.domain.grain import Grain, text_of
 from provenloop.domain.lifecycle import OPEN
 from provenloop.domain.names import MemoryId
-from provenloop.domain.outside import OutsideFinding
+from provenloop.domain.outside import SAME_EVIDENCE, OutsideFinding, in_common
 from provenloop.domain.proposal import Proposal, TextRef
 from provenloop.domain.questions import question_of
 from provenloop.domain.recommendation import MAX_EVIDENCE, Draft, Recommendation, Summary, Target
@@ -26,8 +26,6 @@ from provenloop.services.pass_settings import Setting
 from provenloop.services.ports import Replace, Store
 from provenloop.services.remark_index import drop_words, remarks_citing
 
-#: From what share of common evidence on two findings about one target are one.
-SAME_EVIDENCE = 0.5
 MAX_REMARKS = 200
 #: A sweep that has seen everything closes what it did not find again.
 MAX_REMARKS_OF_A_SWEEP = 5_000
@@ -207,7 +205,7 @@ class OutsideFindings:
         key = self._key(finding)
         about = [remark for remark in said.remarks if remark.group == group and not remark.is_erased]
         by_key = (remark for remark in about if remark.key == key)
-        alike = (remark for remark in about if not finding.key and _overlap(remark.evidence, cited) >= SAME_EVIDENCE)
+        alike = (remark for remark in about if not finding.key and in_common(remark.evidence, cited) >= SAME_EVIDENCE)
         return next(by_key, None) or next(alike, None)
 
     def _namespace(self, target: Target, evidence: Sequence[Grain]) -> str:
@@ -263,9 +261,3 @@ def _as_said(rec: Recommendation, parts: tuple[str, ...]) -> Draft:
         confidence=rec.confidence,
         metric=rec.metric,
     )
-
-
-def _overlap(one: Sequence[str], other: Sequence[str]) -> float:
-    """The share of addresses that two findings have in common."""
-    both = set(one) | set(other)
-    return len(set(one) & set(other)) / len(both) if both else 0.0

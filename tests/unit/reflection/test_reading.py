@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from provenloop.domain.outside import MAX_GUIDANCE_CHARS, MAX_SUMMARY_CHARS
 from provenloop.domain.recommendation import Target
-from provenloop.reflection.bundle import MAX_EVIDENCE, Brief, Bundle, Evidence
+from provenloop.reflection.bundle import MAX_EVIDENCE, Brief, Bundle, Evidence, Known
 from provenloop.reflection.draft import ModelDraft
 from provenloop.reflection.reading import guided, kept, read_drafts, supported
 
@@ -96,6 +96,27 @@ def test_texts_are_one_line_of_so_many_characters() -> None:
     assert (len(draft.finding.summary), len(draft.guidance)) == (MAX_SUMMARY_CHARS - 1, MAX_GUIDANCE_CHARS - 1)
     [draft] = drafts(changed(summary="pay\u202e load", guidance=["run"]))
     assert (draft.summary, draft.guidance) == ("pay\\u{202e} load", "")
+
+
+@pytest.mark.parametrize(
+    ("target", "evidence", "may_grow", "is_known"),
+    [
+        ("entity:shared/ann", [0, 1], False, True),
+        ("entity:shared/ＡNN", [0, 1], False, True),
+        ("entity:shared/ann", [0], False, True),
+        ("entity:shared/ann", [0, 1, 2], False, True),
+        ("entity:shared/ann", [2], False, False),
+        ("entity:shared/bob", [0, 1], False, False),
+        ("entity:shared/ann", [0, 1, 2], True, True),
+        ("entity:shared/ann", [0], True, False),
+    ],
+)
+def test_a_draft_that_says_what_is_known_is_dropped(
+    target: str, evidence: list[int], may_grow: bool, is_known: bool
+) -> None:
+    known = Known(target, frozenset(ADDRESSES[number] for number in evidence), may_grow)
+    found = read_drafts({"recommendations": [DRAFT, changed(target="query:why")]}, replace(SHOWN, known=(known,)))
+    assert [draft.id for draft in found or ()] == (["f1"] if is_known else ["f1", "f2"])
 
 
 def test_the_first_eight_usable_drafts_are_read() -> None:

@@ -43,8 +43,8 @@ def test_grounding_asks_for_premises_alone_and_verifying_for_soundness_alone() -
     assert "Drop it by default" in said["verify"]
 
 
-def test_who_judges_is_not_told_how_sure_the_author_was_or_what_it_advised() -> None:
+def test_who_judges_is_not_told_how_sure_the_author_was_and_judges_what_it_advised_with_the_rest() -> None:
     discover, ground, verify, _ = STAGES
+    assert "Drop one\nwhose guidance" in verify.instructions
+    assert "guidance" not in ground.instructions
     assert "confidence" in discover.schema["properties"]["recommendations"]["items"]["properties"]
-    for stage in (ground, verify):
-        assert "guidance" not in stage.instructions
