@@ -273,9 +273,12 @@ def test_a_fact_is_cold_after_thirty_days_without_a_recall(api: Api) -> None:
 
 def test_a_trigger_accepts_what_the_analyzers_found_and_nothing_that_models_and_commands_found(api: Api) -> None:
     finding = {"target": "entity:agent/sam", "summary": "sam is in two towns"}
-    api.stack.use_commands(llm=model_that_finds(**finding), analyzers=[analyzer_that_finds("towns", **finding)])
+    # What a model only repeats is dropped.
+    own = {"target": "entity:agent/kai", "summary": "kai drinks tea"}
+    api.stack.use_commands(llm=model_that_finds(**own), analyzers=[analyzer_that_finds("towns", **finding)])
     trigger, other = (api.mint(name, "read", "write", "review", "apply") for name in ("runner", "reviewer"))
-    opened(api, fact("sam", "lives_in", "Berlin"), fact("sam", "lives_in", "Tokyo"))
+    told = (fact("sam", "lives_in", "Berlin"), fact("sam", "lives_in", "Tokyo"), fact("kai", "prefers", "tea"))
+    opened(api, *told)
     api.done("run_pass", MEMORY, {}, token=trigger)
     api.stack.tick()
     ids = {row["analyzer"]: row["id"] for row in queue(api)}
