@@ -11,6 +11,7 @@ from provenloop.domain.errors import NotFoundError
 from provenloop.entry.local.stack import LocalStack
 from provenloop.entry.settings import Settings
 from provenloop.entry.wiring import Wiring, use_wiring
+from tests.faulty_service import FaultyServer, faulty_service
 from tests.functions.api import Api
 from tests.functions.requests import ADMIN, NOW, ROOT
 
@@ -51,3 +52,11 @@ def api(running: LocalStack) -> Api:
     running.reset()
     running.set_clock(NOW)
     return Api(running)
+
+
+@pytest.fixture
+def service(api: Api) -> Iterator[FaultyServer]:
+    """The stack behind a port, with the memory ``support`` in it."""
+    api.done("create_memory")
+    with faulty_service(api.stack) as server:
+        yield server

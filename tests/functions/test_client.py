@@ -30,14 +30,6 @@ BROKEN = Fault(status=0)
 GONE = "http://127.0.0.1:9"
 
 
-@pytest.fixture
-def service(api: Api) -> Iterator[FaultyServer]:
-    """The stack behind a port, with the memory ``support`` in it."""
-    api.done("create_memory")
-    with faulty_service(api.stack) as server:
-        yield server
-
-
 @pytest.fixture(scope="module")
 def listening() -> Iterator[FaultyServer]:
     """A port with nothing behind it that answers what is planned."""
