@@ -27,6 +27,7 @@ _LONGEST_S: Final = 60.0
 _AT_FAULT = re.compile(r"events\[(\d{1,3})\]")
 
 Event = Mapping[str, Any]
+Events = tuple[Event, ...]
 #: Sends a batch under a key, so many times at most (None: as often as usual).
 Send = Callable[[Sequence[Event], str, int | None], object]
 
@@ -168,7 +169,7 @@ class Outbox:
 
     def _replace(self, batch: _Batch, error: ProvenloopError) -> None:
         """Put in the place of a refused batch what of it can be sent without what was refused."""
-        parts, refused = _parts(batch.events, error)
+        parts, refused = parts_without(batch.events, error)
         with self._changed:
             self._sealed.popleft()
             self._sealed.extendleft(_Batch(self._options.new_key(), part) for part in reversed(parts) if part)
@@ -191,8 +192,10 @@ class Outbox:
         return tuple(events)
 
 
-def _parts(events: tuple[Event, ...], error: ProvenloopError) -> tuple[list[tuple[Event, ...]], tuple[Event, ...]]:
-    """(what can be sent again, in order; what cannot) of a refused batch."""
+def parts_without(
+    events: tuple[Event, ...], error: ProvenloopError
+) -> tuple[list[tuple[Event, ...]], tuple[Event, ...]]:
+    """(what can be sent again, in order; what cannot) of a batch that was refused."""
     found = _AT_FAULT.match(error.field or "")
     if found and int(found[1]) < len(events):
         at = int(found[1])

@@ -190,7 +190,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "EventsReply", EventsRequest,
         mcp=Tool("record"),
         client="record_events",
-        cli="init",
+        cli="import, init",
     ),
     Operation(
         "run_pass", "analyze", "POST", f"{MEMORY}/loop/run", ("write",),

@@ -1,25 +1,22 @@
 """OpenAI chat transcripts: a call of the assistant and the tool's answer become one ``tool_call`` event.
 
-Calls and answers are matched by ``tool_call_id``, in order, since an id may be used again later in a run. Providers'
-ids repeat across runs, so an event's ``call_id`` is made of the session, the id and its turn: reading a transcript
-again gives the same ids, and sending it again adds nothing. The old form (``function_call`` and role ``function``) is
-read too. Anything that cannot be used is counted in the report and never raised; every event fits the ingest schema.
+Calls and answers are matched by ``tool_call_id`` (see ``call_book``). The old form (``function_call`` and role
+``function``) is read too. Anything that cannot be used is counted in the report and never raised; every event fits the
+ingest schema.
 """
 
 from __future__ import annotations
 
 import json
-from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from provenloop.adapters.transcripts.call_book import Answer, CallBook, Clock, Event
 from provenloop.adapters.transcripts.ingest_form import (
     arguments,
     foreign_id,
-    json_value,
     own_time,
     plain_text,
-    plausible,
     sent_bytes,
     tool_name,
 )
@@ -32,7 +29,6 @@ BATCH_BYTES = 1_000_000
 _OLD_FORM = "function:"
 
 IsError = Callable[[Any], bool]
-Event = dict[str, Any]
 
 
 def looks_like_error(result: Any) -> bool:
@@ -45,7 +41,7 @@ def looks_like_error(result: Any) -> bool:
         text = result.strip()
         if text[:6].casefold() == "error:":
             return True
-        result = _json_or_none(text) if text[:1] == "{" else None
+        result = json_or_none(text) if text[:1] == "{" else None
     return isinstance(result, Mapping) and bool(result.get("error") or result.get("is_error"))
 
 
@@ -53,7 +49,7 @@ def read_chat(
     messages: Iterable[Any],
     *,
     session: str,
-    occurred_at: int,
+    occurred_at: int | None,
     step_ms: int = STEP_MS,
     is_error: IsError = looks_like_error,
     report: ReadReport | None = None,
@@ -65,93 +61,52 @@ def read_chat(
         session: names the run; part of every call's id, so two runs that go into one memory need two names.
         occurred_at: when the run began, epoch ms. A message without a time of its own follows the one before by
             ``step_ms``; an event has the time of its answer. Times to come are passed on (the edge refuses them).
+            None where nobody knows: then events have a time only where their answers tell one.
         is_error: tells from a tool's answer, a text or JSON value, whether the call failed.
         report: counts what is seen.
     """
-    run = _Run(session, is_error, report or ReadReport())
-    at = occurred_at
+    run = ChatRun(session, is_error, report or ReadReport())
+    clock = Clock(occurred_at, step_ms)
     for message in messages:
-        if not isinstance(message, Mapping):
-            run.report.unreadable += 1
-            continue
-        run.report.messages += 1
-        at = own_time(message) or at
-        event = run.take(message, plausible(at))
-        if event is not None:
-            yield event
-        at += step_ms
-    run.report.unanswered += run.waiting
+        yield from run.take(message, clock)
+    run.report.unanswered += run.book.waiting
 
 
-class _Run:
-    """The calls of one run that wait for their answers."""
+class ChatRun:
+    """One run: what its messages ask of tools, and what tools answer."""
 
     def __init__(self, session: str, is_error: IsError, report: ReadReport) -> None:
         self.report = report
-        self._session = session
+        self.book = CallBook(session, report, _OLD_FORM)
         self._is_error = is_error
-        self._calls: dict[str, deque[tuple[str, Any]]] = defaultdict(deque)
-        self._asked: set[str] = set()
-        self._turns: dict[str, int] = defaultdict(int)
 
-    @property
-    def waiting(self) -> int:
-        """How many calls have no answer."""
-        return sum(len(calls) for calls in self._calls.values())
-
-    def take(self, message: Mapping[str, Any], at: int) -> Event | None:
-        """Note the calls of an assistant's message; the event that a tool's message completes."""
+    def take(self, message: Any, clock: Clock) -> Iterator[Event]:
+        """Note the calls of an assistant's message; the event that a tool's message completes, if it does."""
+        if not isinstance(message, Mapping):
+            self.report.unreadable += 1
+            return
+        self.report.messages += 1
+        at = clock.next(own_time(message))
         for key, function in _calls_of(message):
             self._ask(key, function)
-        if message.get("role") not in ("tool", "function"):
-            return None
-        return self._answer(message, at)
+        if message.get("role") in ("tool", "function"):
+            yield from self._answer(message, at)
+
+    def _answer(self, message: Mapping[str, Any], at: int | None) -> Iterator[Event]:
+        own_name = tool_name(message.get("name"))
+        key = _key_of_old_form(own_name)
+        if message.get("role") == "tool":
+            key = plain_text(message.get("tool_call_id"))
+        result = content_of(message.get("content"))
+        event = self.book.answer(key, own_name, Answer(result, bool(self._is_error(result)), at))
+        if event is not None:
+            yield event
 
     def _ask(self, key: str, function: Any) -> None:
         if not isinstance(function, Mapping):
             self.report.unreadable += 1
             return
-        name = tool_name(function.get("name"))
-        self.report.reused += key in self._asked and not _is_made_up(key)
-        self._asked.add(key)
-        self._calls[key].append((name, arguments(function.get("arguments"))))
-
-    def _answer(self, message: Mapping[str, Any], at: int) -> Event | None:
-        own_name = tool_name(message.get("name"))
-        key = _key_of_old_form(own_name)
-        if message.get("role") == "tool":
-            key = plain_text(message.get("tool_call_id"))
-        asked, given = "", None
-        if waiting := self._calls[key]:
-            asked, given = waiting.popleft()
-        elif self._turns[key] and not _is_made_up(key):
-            self.report.repeated += 1
-            return None
-        else:
-            self.report.orphans += 1
-        self._turns[key] += 1
-        tool = asked or own_name
-        if not tool:
-            self.report.nameless += 1
-            return None
-        return self._event(key, tool, given, _content(message.get("content")), at)
-
-    def _event(self, key: str, tool: str, given: Any, result: Any, at: int) -> Event:
-        failed = bool(self._is_error(result))
-        self.report.calls += 1
-        self.report.errors += failed
-        self.report.by_tool[tool] += 1
-        self.report.errors_by_tool[tool] += failed
-        return {
-            "kind": "tool_call",
-            "tool": tool,
-            "is_error": failed,
-            "result": json_value(result),
-            "input": given,
-            "call_id": foreign_id(self._session, key, str(self._turns[key])),
-            "session": foreign_id(self._session),
-            "occurred_at": at,
-        }
+        self.book.ask(key, tool_name(function.get("name")), arguments(function.get("arguments")))
 
 
 def read_runs(
@@ -178,14 +133,14 @@ def read_runs(
     names: set[str] = set()
     begins = started_at
     for number, line in enumerate(lines, start=1):
-        run = _json_or_none(line)
+        run = json_or_none(line)
         messages = run.get("messages") if isinstance(run, Mapping) else None
         if not isinstance(run, Mapping) or not isinstance(messages, list):
             seen.malformed += [number] if line.strip() else []
             continue
         seen.runs += 1
-        wanted = _name_of(run, number)
-        session = _free_name(wanted, names)
+        wanted = name_of_run(run, number)
+        session = free_name(wanted, names)
         seen.renamed += session != wanted
         names.add(session)
         yield from read_chat(
@@ -225,12 +180,7 @@ def _key_of_old_form(name: str) -> str:
     return f"{_OLD_FORM}{name}"
 
 
-def _is_made_up(key: str) -> bool:
-    """Whether a key is none of the transcript's ids, so that meeting it again says nothing."""
-    return not key or key.startswith(_OLD_FORM)
-
-
-def _content(value: Any) -> Any:
+def content_of(value: Any) -> Any:
     """A message's content: text, also out of a list of parts, or whatever JSON it is."""
     if not isinstance(value, list):
         return value
@@ -239,13 +189,14 @@ def _content(value: Any) -> Any:
     return "\n".join(texts) if texts else value
 
 
-def _name_of(run: Mapping[str, Any], number: int) -> str:
+def name_of_run(run: Mapping[str, Any], number: int) -> str:
     """The session of a run: its task and trial, or its line where it names no task."""
     task = plain_text(run.get("task_id"))
     return foreign_id(task, plain_text(run.get("trial")) or "0") if task else f"line {number}"
 
 
-def _free_name(wanted: str, taken: set[str]) -> str:
+def free_name(wanted: str, taken: set[str]) -> str:
+    """The name, or with a number more where it is taken."""
     name, turn = wanted, 1
     while name in taken:
         turn += 1
@@ -253,7 +204,8 @@ def _free_name(wanted: str, taken: set[str]) -> str:
     return name
 
 
-def _json_or_none(text: str | bytes) -> Any:
+def json_or_none(text: str | bytes) -> Any:
+    """The JSON of a line, None where it holds none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
