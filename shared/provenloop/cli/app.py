@@ -10,6 +10,7 @@ import provenloop
 from provenloop.cli import (
     access_commands,
     decision_commands,
+    hook_commands,
     import_command,
     init_command,
     local_commands,
@@ -53,6 +54,6 @@ def _before(
 
 for room in (
     init_command, local_commands, loop_commands, decision_commands, read_commands, access_commands,
-    import_command,
+    import_command, hook_commands,
 ):  # fmt: skip
     room.add_to(app)

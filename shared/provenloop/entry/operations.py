@@ -190,7 +190,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "EventsReply", EventsRequest,
         mcp=Tool("record"),
         client="record_events",
-        cli="import, init",
+        cli="import, init, hook after-tool",
     ),
     Operation(
         "run_pass", "analyze", "POST", f"{MEMORY}/loop/run", ("write",),
@@ -198,7 +198,7 @@ OPERATIONS: tuple[Operation, ...] = (
         statuses=(200, 202),
         mcp=Tool("loop_run"),
         client="loop_run",
-        cli="run",
+        cli="run, init, hook session-end",
     ),
     Operation(
         "apply", "apply", "POST", f"{RECOMMENDATION}/apply", ("apply",),
@@ -511,14 +511,14 @@ OPERATIONS: tuple[Operation, ...] = (
         "Start a session, or resume it: the rules of its project, as a block of text.", "StartReply", StartRequest,
         mcp=NoTool(_OF_GUARDS),
         client="start_session",
-        cli=NoCommand(_OF_AGENTS),
+        cli="hook session-start, hook prompt",
     ),
     Operation(
         "end_session", "lessons", "POST", f"{SESSION}/end", ("write",),
         "End a session: what was followed and what was not broken counts, once.", "EndReply",
         mcp=NoTool(_OF_GUARDS),
         client="end_session",
-        cli=NoCommand(_OF_AGENTS),
+        cli="hook session-end",
     ),
     Operation(
         "show_context", "lessons", "GET", f"{MEMORY}/context", ("read",),
@@ -526,7 +526,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "ContextReply", query=ContextQuery,
         mcp=Tool("session_context"),
         client="context",
-        cli=NoCommand(_OF_AGENTS),
+        cli="hook session-start, hook prompt",
     ),
     Operation(
         "list_cards", "lessons", "GET", CARDS, ("read",),
