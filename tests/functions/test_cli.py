@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -301,3 +303,29 @@ def test_starting_loads_nothing_of_aws_and_no_table_before_it_is_needed() -> Non
     code = "import sys, provenloop.cli.app; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert not {"boto3", "pydantic", "httpx", "rich.console", "provenloop.services"} & set(ran.stdout.split())
+
+
+def test_on_a_terminal_init_asks_for_what_is_not_set_and_shows_no_token(service: FaultyServer, tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    with subprocess.Popen(  # noqa: S603 - our own program
+        [Path(sys.executable).with_name("provenloop"), "init", "--save"],
+        stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, env={"HOME": str(tmp_path)}, start_new_session=True,
+    ) as ran:  # fmt: skip
+        os.close(theirs)
+        late = threading.Timer(60, ran.kill)
+        late.start()
+        screen = ""
+        # A blank behind the colon says that typing is hidden from then on.
+        for asked, typed in (("service:", service.url), ("token: ", ADMIN), ("memory:", "first")):
+            while not screen.endswith(asked):
+                screen += os.read(ours, 1024).decode()
+            os.write(ours, f"{typed}\n".encode())
+        assert ran.wait(timeout=60) == 0
+        late.cancel()
+        assert ran.stdout is not None
+        told = ran.stdout.read().decode()
+    assert "The memory first is there." in told
+    assert ADMIN not in screen + told
+    [file] = tmp_path.rglob("settings.json")
+    assert json.loads(file.read_text()) == {"url": service.url, "token": ADMIN, "memory": "first"}
+    os.close(ours)

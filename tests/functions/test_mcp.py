@@ -16,11 +16,10 @@ from mcp_types import CallToolResult
 
 from provenloop.entry.local.gateway import HttpResponse
 from provenloop.entry.local.server import LocalServer
-from provenloop.entry.local.stack import LocalStack
 from provenloop.entry.mcp.tools import tools
 from provenloop.entry.operations import OPERATIONS, NoTool, Tool
 from tests.functions.api import CALLS, VALUES, Api
-from tests.functions.requests import ADMIN, MEMORY, NOW, ROOT
+from tests.functions.requests import ADMIN, MEMORY
 
 MODES = ["auto", "legacy", "2026-07-28"]
 AGREED = {"auto": "2026-07-28", "legacy": "2025-11-25", "2026-07-28": "2026-07-28"}
@@ -32,8 +31,6 @@ NAMES = {
     "record", "loop_run", "recommendations", "recall", "report_lesson", "session_context", "match_recipe",
     "commit_recipe",
 }  # fmt: skip
-SCOPE = {"agent": "support"}
-LINE = {"project": "shop", "category": "deploys", "signature": "s", "detail": "d"}
 
 
 @pytest.fixture
@@ -104,72 +101,6 @@ def test_the_official_client_lists_and_calls_tools_in_each_of_its_modes(api: Api
     assert json.loads(recalled.content[0].text) == recalled.structured_content
     expected = api.call("recall", {"memory": "nowhere"}, query={"subject": "checkout"}).json()
     assert refused.structured_content == expected
-
-
-class OverHttp:
-    """The scenario's steps as HTTP requests."""
-
-    def __init__(self, api: Api) -> None:
-        self._api = api
-
-    def __call__(self, name: str, rest: Mapping[str, Any] | None = None, **path: str) -> tuple[Any, bool]:
-        operation = next(each for each in OPERATIONS if each.name == name)
-        query = {key: str(value) for key, value in (rest or {}).items()} if operation.method == "GET" else None
-        body = rest or {} if operation.body is not None else None
-        answer = self._api.call(name, {**MEMORY, **path}, body, query=query)
-        return answer.json(), answer.status >= 400
-
-
-class OverMcp:
-    """The same steps as calls of tools."""
-
-    def __init__(self, api: Api) -> None:
-        self._api = api
-
-    def __call__(self, name: str, rest: Mapping[str, Any] | None = None, **path: str) -> tuple[Any, bool]:
-        used = next(each.mcp for each in OPERATIONS if each.name == name)
-        assert isinstance(used, Tool)
-        action = {} if used.action is None else {"action": used.action}
-        result = tool(self._api, used.name, {**MEMORY, **path, **action, **(rest or {})})
-        found = result["structuredContent"]
-        return found["run"] if used.name == "loop_run" else found, result["isError"]
-
-
-def scenario(step: Any) -> list[tuple[Any, bool]]:
-    """A working day: what is found, decided, applied, undone, reported and refused."""
-    told = [step("record_events", {"events": [*CALLS, *VALUES]}), step("run_pass")]
-    queue = step("list_recommendations", {"limit": 10})
-    first, second = (each["id"] for each in queue[0]["recommendations"])
-    because = {"because": "seen"}
-    told += [queue, step("show_recommendation", id=first), step("approve", because, id=first)]
-    told += [step("approve", because, id=first), step("apply", because, id=first), step("roll_back", because, id=first)]
-    told += [step("snooze", {**because, "until": NOW + 86_400_000}, id=second), step("reject", because, id=second)]
-    told += [step("acknowledge", because, id=second), step("apply", because, id="nobody"), step("apply", {}, id=second)]
-    told += [step("report_lesson", LINE), step("report_lesson", {**LINE, "colour": "red"})]
-    told += [step("show_context", {"project": "shop", "k": 3}), step("show_context", {"project": "shop", "k": 3000})]
-    told += [step("recall", {"question": "deploy target"}), step("recall", {"limit": 0, "subject": "s"})]
-    told += [step("match_recipe", {"request": "Why?", "scope": SCOPE}), step("commit_recipe", {"hit_token": "x"})]
-    return told
-
-
-def test_a_day_over_mcp_has_the_ids_effects_and_codes_of_the_same_day_over_http() -> None:
-    over_http, over_mcp = (day_over(surface) for surface in (OverHttp, OverMcp))
-    for asked_by_http, asked_by_mcp in zip(over_http[0], over_mcp[0], strict=True):
-        assert asked_by_mcp == asked_by_http
-    assert {failed for _, failed in over_http[0]} == {True, False}
-    assert over_mcp[1] == over_http[1]
-
-
-def day_over(surface: type[OverHttp | OverMcp]) -> tuple[list[Any], list[str]]:
-    """What a day was answered over one surface, and which subjects its audit trail names; ids repeat by the seed."""
-    with LocalStack(ROOT, dev_token=ADMIN, now_ms=NOW, seed="day") as stack:
-        api = Api(stack)
-        api.done("create_memory")
-        return scenario(surface(api)), sorted(json.loads(line)["subject"] for line in trail_of(api))
-
-
-def trail_of(api: Api) -> list[str]:
-    return api.call("export_audit").text.splitlines()
 
 
 def test_a_run_tells_what_waits_to_those_who_may_read_it(api: Api) -> None:

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from provenloop.cli.loop_commands import Recommendation
+from provenloop.cli.loop_commands import INVALID, Recommendation
 from provenloop.cli.output import print_fields, print_json
 from provenloop.cli.session import Session, command
+from provenloop.client.errors import ProvenloopError
 
-#: Left out it is sent as it is, so that the service's own refusal is told.
+#: Not an option that the parser needs: left out, it is refused with the code and the field that the service has for it.
 _Because = Annotated[str, typer.Option("--because", help="The written reason; needed.", metavar="TEXT")]
 _Digest = Annotated[
     str | None,
@@ -94,13 +95,20 @@ def instant(text: str) -> str | int:
 
 
 def _decide(session: Session, action: str, recommendation: str, because: str, **more: Any) -> None:
+    fields = _fields(because, **more)
     with session.client() as client:
-        reply = getattr(client, action)(recommendation, **_fields(because, **more))
+        reply = getattr(client, action)(recommendation, **fields)
     _show(session, reply)
 
 
 def _fields(because: str, *, digest: str | None = None, **more: Any) -> dict[str, Any]:
-    """What is sent: what was not said is left out."""
+    """What is sent: what was not said is left out.
+
+    Raises:
+        ProvenloopError: there is no reason.
+    """
+    if not because.strip():
+        raise ProvenloopError("the written reason is needed: --because", code=INVALID, field="because")
     named = {"because": because, "proposal_digest": digest, **more}
     return {name: value for name, value in named.items() if value is not None and value is not False}
 
