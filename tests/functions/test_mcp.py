@@ -1,4 +1,4 @@
-"""The MCP endpoint, judged by the official client over HTTP, and message by message."""
+"""The MCP endpoint, judged by the official client, and its tools, judged by what HTTP answers."""
 
 from __future__ import annotations
 
@@ -14,19 +14,15 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
-from provenloop.entry.local.gateway import HttpResponse
 from provenloop.entry.local.server import LocalServer
 from provenloop.entry.mcp.tools import tools
 from provenloop.entry.operations import OPERATIONS, NoTool, Tool
 from tests.functions.api import CALLS, VALUES, Api
+from tests.functions.mcp_messages import message, post, tool
 from tests.functions.requests import ADMIN, MEMORY
 
 MODES = ["auto", "legacy", "2026-07-28"]
 AGREED = {"auto": "2026-07-28", "legacy": "2025-11-25", "2026-07-28": "2026-07-28"}
-META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 NAMES = {
     "record", "loop_run", "recommendations", "recall", "report_lesson", "session_context", "match_recipe",
     "commit_recipe",
@@ -57,31 +53,6 @@ def use(url: str, mode: str, *calls: tuple[str, Mapping[str, Any]], token: str =
                 return (client.protocol_version, listed), results
 
     return anyio.run(run)
-
-
-def post(api: Api, body: Any, token: str | None = ADMIN, **headers: str) -> HttpResponse:
-    """What the endpoint answers to a message."""
-    sent = {name.replace("_", "-"): value for name, value in headers.items()}
-    if token is not None:
-        sent["authorization"] = f"Bearer {token}"
-    text = body if isinstance(body, str) else json.dumps(body)
-    return api.stack.request("POST", "/mcp", {"content-type": "application/json", **sent}, text)
-
-
-def message(method: str, **params: Any) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
-
-
-def tool(api: Api, name: str, arguments: Mapping[str, Any], token: str = ADMIN) -> Any:
-    """The result of one call."""
-    answer = post(api, message("tools/call", name=name, arguments=arguments), token)
-    assert answer.status == 200, answer.text
-    return answer.json()["result"]
-
-
-def error_of(answer: HttpResponse) -> tuple[int, int]:
-    """(status, code) of an answer that is an error of the protocol."""
-    return answer.status, answer.json()["error"]["code"]
 
 
 @pytest.mark.allow_hosts(["127.0.0.1"])
@@ -121,6 +92,39 @@ def test_a_key_gives_a_call_its_effect_once(api: Api) -> None:
     assert (again["isError"], again["structuredContent"]["code"]) == (True, "PVL-E020")
 
 
+def test_a_key_is_one_over_both_surfaces_whether_there_was_a_body_or_none(api: Api) -> None:
+    api.done("create_memory")
+    api.done("record_events", body={"events": CALLS})
+    run = api.done("run_pass", key="once")
+    assert run == api.done("run_pass", body={}, key="once")
+    assert tool(api, "loop_run", {**MEMORY, "idempotency_key": "once"})["structuredContent"]["run"] == run
+    other = tool(api, "loop_run", {**MEMORY, "full_sweep": True, "idempotency_key": "once"})
+    assert other["structuredContent"]["code"] == "PVL-E014"
+
+
+@pytest.mark.parametrize("depth", [1, 29, 30, 59])
+def test_what_is_nested_is_taken_and_refused_as_over_http(api: Api, depth: int) -> None:
+    api.done("create_memory")
+    body: Any = "leaf"
+    for _ in range(depth):
+        body = [body]
+    events = {"events": [{"kind": "event", "body": body, "event_id": "e"}]}
+    answer = api.call("record_events", MEMORY, events)
+    result = tool(api, "record", {**MEMORY, **events})
+    assert result["isError"] == (depth >= 30) == (answer.status == 400)
+    assert result["structuredContent"].get("field") == answer.json().get("field")
+
+
+@pytest.mark.parametrize(("size", "status"), [(1_048_500, 200), (1_048_700, 413)])
+def test_what_is_large_is_refused_as_over_http(api: Api, size: int, status: int) -> None:
+    api.done("create_memory")
+    events = {"events": [{"kind": "event", "body": "x" * size, "event_id": "e"}]}
+    answer = api.call("record_events", MEMORY, events)
+    told = tool(api, "record", {**MEMORY, **events})["structuredContent"]
+    assert (answer.status, told.get("status", 200)) == (status, status)
+    assert told.get("code") == answer.json().get("code")
+
+
 def test_a_token_is_shown_the_tools_it_may_use_and_refused_others_with_the_code_of_http(api: Api) -> None:
     reader = api.mint("reader", "read")
     listed = post(api, message("tools/list"), reader).json()["result"]["tools"]
@@ -133,13 +137,6 @@ def test_a_token_is_shown_the_tools_it_may_use_and_refused_others_with_the_code_
     ):
         result = tool(api, name, arguments, reader)
         assert (result["isError"], result["structuredContent"]["code"]) == (True, "PVL-E022")
-
-
-@pytest.mark.parametrize("token", [None, "not-a-token"])
-def test_nobody_without_a_token_is_told_anything(api: Api, token: str | None) -> None:
-    answer = post(api, message("initialize"), token)
-    assert api.refused(answer) == (401, "PVL-E025")
-    assert answer.header("www-authenticate") == 'Bearer realm="provenloop"'
 
 
 @pytest.mark.parametrize(
@@ -169,91 +166,6 @@ def test_bad_arguments_are_a_failed_result_that_names_the_place(
     result = tool(api, name, arguments)
     told = result["structuredContent"]
     assert (result["isError"], told["code"], told["field"]) == (True, "PVL-E011", field)
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("{", (400, -32700)),
-        ('{"jsonrpc":"2.0","jsonrpc":"2.0"}', (400, -32700)),
-        ("", (400, -32700)),
-        ([message("ping")], (400, -32600)),
-        ("5", (400, -32600)),
-        ({"id": 1, "method": "ping"}, (400, -32600)),
-        ({"jsonrpc": "2.0", "id": None, "method": "ping"}, (400, -32600)),
-        ({"jsonrpc": "2.0", "id": True, "method": "ping"}, (400, -32600)),
-        ({"jsonrpc": "2.0", "id": 1, "result": {}}, (400, -32600)),
-        ({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}, (400, -32602)),
-        (message("prompts/list"), (200, -32601)),
-        (message("tools/call", name="arm"), (200, -32602)),
-        (message("tools/call", name=["recall"]), (200, -32602)),
-        (message("tools/call", name="recall", arguments=[]), (200, -32602)),
-        (message("tools/list", cursor="more"), (200, -32602)),
-        ('"' + "x" * 1_048_576 + '"', (413, -32600)),
-    ],
-)
-def test_what_is_no_message_of_the_protocol_is_an_error_of_the_protocol(
-    api: Api, body: Any, expected: tuple[int, int]
-) -> None:
-    assert error_of(post(api, body)) == expected
-
-
-def test_a_body_that_is_not_declared_as_json_is_no_request(api: Api) -> None:
-    assert error_of(post(api, message("ping"), content_type="text/plain")) == (400, -32600)
-
-
-@pytest.mark.parametrize(
-    ("sent", "headers", "expected"),
-    [
-        (message("tools/list"), {"mcp_protocol_version": "2024-11-05"}, (400, -32022)),
-        (message("tools/list"), {"mcp_protocol_version": "2026-07-28"}, (400, -32602)),
-        (message("tools/list", _meta=META), {"mcp_method": "tools/list"}, (400, -32020)),
-        (message("tools/list", _meta=META), {"mcp_protocol_version": "2026-07-28"}, (400, -32020)),
-        (
-            message("tools/call", name="recall", _meta=META),
-            {"mcp_protocol_version": "2026-07-28", "mcp_method": "tools/call", "mcp_name": "record"},
-            (400, -32020),
-        ),
-        (
-            message("ping", _meta=META),
-            {"mcp_protocol_version": "2026-07-28", "mcp_method": "ping"},
-            (404, -32601),
-        ),
-        (
-            message("tools/list", _meta={**META, "io.modelcontextprotocol/protocolVersion": "2027-01-01"}),
-            {"mcp_protocol_version": "2027-01-01", "mcp_method": "tools/list"},
-            (400, -32022),
-        ),
-    ],
-)
-def test_a_request_that_contradicts_itself_or_speaks_another_version_is_refused(
-    api: Api, sent: Any, headers: dict[str, str], expected: tuple[int, int]
-) -> None:
-    answer = post(api, sent, **headers)
-    assert error_of(answer) == expected
-    assert answer.json()["id"] == 7
-    if expected[1] == -32022:
-        assert answer.json()["error"]["data"]["supported"] == ["2026-07-28", "2025-11-25", "2025-06-18"]
-
-
-@pytest.mark.parametrize(
-    ("asked", "offered"),
-    [("2025-06-18", "2025-06-18"), ("2025-11-25", "2025-11-25"), ("2024-11-05", "2025-11-25"), (5, "2025-11-25")],
-)
-def test_a_handshake_ends_at_a_version_that_is_served(api: Api, asked: Any, offered: str) -> None:
-    result = post(api, message("initialize", protocolVersion=asked)).json()["result"]
-    assert (result["protocolVersion"], result["capabilities"]) == (offered, {"tools": {}})
-
-
-def test_a_notification_is_taken_and_not_answered(api: Api) -> None:
-    answer = post(api, {"jsonrpc": "2.0", "method": "notifications/initialized"})
-    assert (answer.status, answer.body) == (202, b"")
-
-
-@pytest.mark.parametrize("method", ["GET", "DELETE"])
-def test_there_is_no_stream_to_listen_to_and_no_session_to_end(api: Api, method: str) -> None:
-    answer = api.stack.request(method, "/mcp", {"authorization": f"Bearer {ADMIN}"})
-    assert (answer.status, answer.header("allow")) == (405, "POST")
 
 
 def test_text_from_outside_stays_within_the_quotes_of_the_result(api: Api) -> None:

@@ -10,6 +10,8 @@ from hypothesis import settings
 
 from provenloop.domain.bus_events import COMMON_FIELDS, EVENT_FIELDS
 from provenloop.domain.errors import error_classes
+from provenloop.entry.mcp.protocol import VERSIONS
+from provenloop.entry.mcp.tools import tools
 from provenloop.entry.operations import MEMORY, OPERATIONS
 from provenloop.entry.problems import status_of
 from provenloop.services.export import LineField
@@ -27,6 +29,17 @@ def test_every_operation_is_listed_with_its_scope_and_no_other() -> None:
         for op in OPERATIONS
     ]
     assert rows == expected
+
+
+def test_every_tool_and_action_is_listed_with_its_operation_and_no_other() -> None:
+    [section] = re.findall(r"^## MCP\n(.+?)^## ", API, re.MULTILINE | re.DOTALL)
+    rows = re.findall(r"^\| `(\w+)`(?: (\w+))? \| `([^`]+)` \|$", section, re.MULTILINE)
+    assert rows == [
+        (name, action or "", f"{op.method} {op.path.replace(MEMORY, '…')}")
+        for name, tool in tools().items()
+        for action, op in tool.operations.items()
+    ]
+    assert all(f" {version}" in section for version in VERSIONS)
 
 
 def test_every_error_code_is_listed_with_its_status_and_no_other() -> None:

@@ -13,9 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import provenloop
 from provenloop.domain.errors import InvalidInputError, TooLargeError
 from provenloop.entry.reply import Reply, json_reply
-from provenloop.entry.strict_body import read_body
+from provenloop.entry.strict_body import MAX_BODY_BYTES, MAX_DEPTH, read_body
 
 MODERN = "2026-07-28"
 #: The newest first; the first one is offered to whoever asks for one that is not known.
@@ -34,6 +35,10 @@ _PREFIX = "io.modelcontextprotocol/"
 VERSION_KEY = f"{_PREFIX}protocolVersion"
 CAPABILITIES_KEY = f"{_PREFIX}clientCapabilities"
 SERVER_KEY = f"{_PREFIX}serverInfo"
+SERVER = {"name": "provenloop", "version": provenloop.__version__}
+#: Room for whatever HTTP takes as a body, and the message around it: what is too much is told by whoever is asked.
+_MAX_BYTES = MAX_BODY_BYTES + 65_536
+_MAX_DEPTH = 2 * MAX_DEPTH
 _VERSION_HEADER = "mcp-protocol-version"
 _ENCODED = ("=?base64?", "?=")
 
@@ -66,7 +71,7 @@ def read_message(event: Mapping[str, Any]) -> Mapping[str, Any]:
         ProtocolError: it is too large, no JSON, or not one object; batches were given up with 2025-06-18.
     """
     try:
-        value = read_body(event, optional=False).value
+        value = read_body(event, optional=False, max_bytes=_MAX_BYTES, max_depth=_MAX_DEPTH).value
     except TooLargeError as error:
         raise ProtocolError(INVALID_REQUEST, error.message, status=413) from None
     except InvalidInputError as error:
@@ -83,13 +88,19 @@ def id_of(body: Mapping[str, Any]) -> str | int | None:
     return value if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
+def member_of(sent: Mapping[str, Any], name: str) -> Any:
+    """A member that is an object where it is anything: some clients write null for one that they leave out."""
+    value = sent.get(name)
+    return {} if value is None else value
+
+
 def to_message(body: Mapping[str, Any], headers: Mapping[str, str]) -> Message:
     """What was posted, after every check that needs no tool.
 
     Raises:
         ProtocolError: no message of a version that is served.
     """
-    method, params = body.get("method"), body.get("params", {})
+    method, params = body.get("method"), member_of(body, "params")
     if body.get("jsonrpc") != "2.0" or not isinstance(method, str):
         raise ProtocolError(INVALID_REQUEST, "one JSON-RPC 2.0 request or notification is needed")
     if "id" in body and id_of(body) is None:
@@ -127,7 +138,7 @@ def _require_envelope(method: str, params: Mapping[str, Any], headers: Mapping[s
     version = meta[VERSION_KEY]
     _require_same(headers.get(_VERSION_HEADER), version, _VERSION_HEADER)
     _require_same(headers.get("mcp-method"), method, "mcp-method")
-    if method == "tools/call" and "name" in params:
+    if method == "tools/call" and params.get("name") is not None:
         _require_same(_decoded(headers.get("mcp-name")), params["name"], "mcp-name")
     if version != MODERN:
         data = {"supported": list(VERSIONS), "requested": version}
@@ -144,15 +155,19 @@ def _decoded(value: str | None) -> str | None:
     begin, end = _ENCODED
     if value is None or not (value.startswith(begin) and value.endswith(end)):
         return value
+    written = value[len(begin) : -len(end)]
     try:
-        return base64.b64decode(value[len(begin) : -len(end)], validate=True).decode()
+        decoded = base64.b64decode(written, validate=True)
+        # More than one text in base64 is read as the same bytes; a header has one.
+        return decoded.decode() if base64.b64encode(decoded).decode() == written else None
     except (binascii.Error, UnicodeDecodeError):
         return None
 
 
 def result_reply(message: Message, result: Mapping[str, Any]) -> Reply:
     """The answer to a request."""
-    whole = {"resultType": "complete", **result} if message.is_modern else result
+    modern = {"resultType": "complete", "_meta": {SERVER_KEY: SERVER}}
+    whole = {**modern, **result} if message.is_modern else result
     return json_reply({"jsonrpc": "2.0", "id": message.id, "result": whole})
 
 
