@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import monotonic
-from urllib.parse import unquote
 
 import pytest
 
 from provenloop.adapters.external_lambda import LambdaAnalyzer
 from provenloop.services.external_port import ExternalFailure
+from tests.contract.lambda_service import LambdaService, lambda_service
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
@@ -20,61 +18,17 @@ ARN = "arn:aws:lambda:eu-central-1:123456789012:function:finder:live"
 BODY = b'{"loop_analyzer":1,"op":"probe"}'
 
 
-class Service:
-    """Lambda, as far as one function is invoked."""
-
-    def __init__(self) -> None:
-        self.status, self.body, self.headers = 200, b"{}", dict[str, str]()
-        self.waits_s = 0.0
-        self.seen: list[tuple[str, dict[str, str], bytes]] = []
-        self.end = threading.Event()
-
-    def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        sent = handler.rfile.read(int(handler.headers["content-length"]))
-        headers = {name.lower(): value for name, value in handler.headers.items()}
-        self.seen.append((unquote(handler.path), headers, sent))
-        if self.waits_s and self.end.wait(self.waits_s):
-            return
-        handler.send_response(self.status)
-        for name, value in {"content-length": str(len(self.body)), **self.headers}.items():
-            handler.send_header(name, value)
-        handler.end_headers()
-        handler.wfile.write(self.body)
-
-
 @pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
-    made = Service()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            try:
-                made.answer(self)
-            except OSError:
-                # The client has gone, as it should.
-                self.close_connection = True
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{server.server_port}")
-        serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        serving.start()
-        try:
-            yield made
-        finally:
-            made.end.set()
-            server.shutdown()
-            serving.join()
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[LambdaService]:
+    with lambda_service(monkeypatch) as made:
+        yield made
 
 
 def ask(timeout_ms: int = 5_000, max_bytes: int = 1_000) -> bytes | ExternalFailure:
     return LambdaAnalyzer(ARN).ask(BODY, timeout_ms=timeout_ms, max_bytes=max_bytes)
 
 
-def test_the_question_is_the_event_and_what_the_function_returns_is_the_answer(service: Service) -> None:
+def test_the_question_is_the_event_and_what_the_function_returns_is_the_answer(service: LambdaService) -> None:
     service.body = b'{"id": "ext.finder/1"}'
     assert ask() == b'{"id": "ext.finder/1"}'
     [(path, headers, sent)] = service.seen
@@ -84,7 +38,7 @@ def test_the_question_is_the_event_and_what_the_function_returns_is_the_answer(s
     assert sent == BODY
 
 
-def test_a_function_that_fails_is_a_failure_whatever_it_says(service: Service) -> None:
+def test_a_function_that_fails_is_a_failure_whatever_it_says(service: LambdaService) -> None:
     service.headers = {"X-Amz-Function-Error": "Unhandled"}
     service.body = json.dumps({"errorMessage": "boom", "findings": []}).encode()
     assert ask() == ExternalFailure("failed")
@@ -96,26 +50,26 @@ def test_a_function_that_fails_is_a_failure_whatever_it_says(service: Service) -
      (500, "ServiceException"), (502, "EFSIOException")],
 )  # fmt: skip
 def test_a_function_that_cannot_be_invoked_is_not_reached_and_not_tried_again(
-    service: Service, status: int, error: str
+    service: LambdaService, status: int, error: str
 ) -> None:
     service.status, service.headers = status, {"x-amzn-errortype": error}
     assert ask() == ExternalFailure("unreachable")
     assert len(service.seen) == 1
 
 
-def test_an_answer_may_be_as_large_as_it_is_said_and_no_larger(service: Service) -> None:
+def test_an_answer_may_be_as_large_as_it_is_said_and_no_larger(service: LambdaService) -> None:
     service.body = b"x" * 1_000
     assert ask() == b"x" * 1_000
     service.body = b"x" * 1_001
     assert ask() == ExternalFailure("too_large")
 
 
-def test_an_answer_that_breaks_off_is_a_failure(service: Service) -> None:
+def test_an_answer_that_breaks_off_is_a_failure(service: LambdaService) -> None:
     service.headers = {"content-length": "100"}
     assert ask() == ExternalFailure("failed")
 
 
-def test_a_function_that_takes_too_long_is_not_waited_for(service: Service) -> None:
+def test_a_function_that_takes_too_long_is_not_waited_for(service: LambdaService) -> None:
     service.waits_s = 30
     begun = monotonic()
     assert ask(timeout_ms=300) == ExternalFailure("timeout")

@@ -14,6 +14,10 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
+from provenloop.adapters.functions import LambdaFunctions
+from provenloop.domain.errors import UnavailableError
+from provenloop.entry import reply
+from provenloop.entry.local.functions import REPLY_LIMIT_BYTES, LambdaContext
 from provenloop.entry.local.server import LocalServer
 from provenloop.entry.mcp.tools import tools
 from provenloop.entry.operations import OPERATIONS, NoTool, Tool
@@ -157,6 +161,11 @@ def test_a_token_is_shown_the_tools_it_may_use_and_refused_others_with_the_code_
         ("recommendations", {**MEMORY, "action": "show"}, "id"),
         ("recommendations", {**MEMORY, "action": "show", "id": "a", "because": "so"}, "because"),
         ("record", {**MEMORY, "events": [], "idempotency_key": 5}, "idempotency_key"),
+        ("record", {**MEMORY, "events": [], "idempotency_key": ""}, "idempotency_key"),
+        ("record", {**MEMORY, "events": [], "idempotency_key": "  "}, "idempotency_key"),
+        ("record", {**MEMORY, "events": [], "idempotency_key": "a\nx-model-key: b"}, "idempotency_key"),
+        ("record", {**MEMORY, "events": [], "idempotency_key": "k" * 256}, "idempotency_key"),
+        ("recall", {**MEMORY, "subject": "s", "idempotency_key": "k"}, "idempotency_key"),
         ("record", {**MEMORY, "events": VALUES, "action": "list"}, "action"),
     ],
 )
@@ -219,3 +228,64 @@ def test_a_function_that_cannot_be_asked_is_a_failed_result(api: Api, monkeypatc
     monkeypatch.setattr(api.stack, "_named", {})
     result = tool(api, "recall", {**MEMORY, "subject": "s"})
     assert (result["isError"], result["structuredContent"]["status"]) == (True, 503)
+
+
+def test_an_answer_that_lambda_does_not_hand_on_is_refused_with_a_clear_word(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert reply.MAX_ANSWER_BYTES == REPLY_LIMIT_BYTES
+    api.done("create_memory")
+    facts = [{"kind": "fact", "subject": "s", "relation": f"r{n}", "object": "\U0001f600" * 500} for n in range(10)]
+    api.done("record_events", body={"events": facts})
+    asked = {**MEMORY, "subject": "s", "limit": 10}
+    for limit, by_mcp, by_http in (
+        (400_000, None, None),
+        (100_000, "PVL-E012", None),
+        (30_000, "PVL-E012", "PVL-E012"),
+    ):
+        monkeypatch.setattr(reply, "MAX_ANSWER_BYTES", limit)
+        result = tool(api, "recall", asked)
+        assert (result["isError"], result["structuredContent"].get("code")) == (by_mcp is not None, by_mcp)
+        answer = api.call("recall", query={"subject": "s", "limit": "10"})
+        assert (answer.status, answer.json().get("code")) == (413 if by_http else 200, by_http)
+        assert not tool(api, "recall", {**asked, "limit": 1})["isError"]
+
+
+class Asked:
+    """The functions of the stack, which note for how long they are asked."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, without: str | None = None) -> None:
+        self.seen: list[tuple[str, float]] = []
+        ask = LambdaFunctions.ask
+
+        def noted(functions: LambdaFunctions, function: str, event: Mapping[str, Any], *, at_most_s: float) -> Any:
+            self.seen.append((function, at_most_s))
+            if function == without:
+                raise UnavailableError("this cannot be done at the moment")
+            return ask(functions, function, event, at_most_s=at_most_s)
+
+        monkeypatch.setattr(LambdaFunctions, "ask", noted)
+
+
+@pytest.mark.parametrize(
+    ("left_ms", "seconds"), [(29_000, [25]), (27_999, [20]), (14_000, [10]), (8_000, [5]), (7_999, []), (0, [])]
+)
+def test_a_function_gets_of_the_time_what_answering_leaves(
+    api: Api, monkeypatch: pytest.MonkeyPatch, left_ms: int, seconds: list[int]
+) -> None:
+    api.done("create_memory")
+    asked = Asked(monkeypatch)
+    monkeypatch.setattr(LambdaContext, "get_remaining_time_in_millis", lambda _: left_ms)
+    result = tool(api, "record", {**MEMORY, "events": VALUES})
+    assert [at_most for _, at_most in asked.seen] == seconds
+    assert result["structuredContent"].get("code") == (None if seconds else "PVL-E001")
+
+
+def test_a_run_is_told_even_where_the_queue_cannot_be(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    api.done("create_memory")
+    api.done("record_events", body={"events": CALLS})
+    asked = Asked(monkeypatch, without="loop_api")
+    result = tool(api, "loop_run", MEMORY)
+    assert (result["isError"], result["structuredContent"].keys()) == (False, {"run"})
+    assert [function for function, _ in asked.seen] == ["analyze", "loop_api"]
+    assert asked.seen[1][1] == 5

@@ -19,7 +19,7 @@ from provenloop.domain.errors import LoopError, NotFoundError
 from provenloop.entry.operations import Operation, operations_of
 from provenloop.entry.problems import problem_reply, status_of, unexpected_reply
 from provenloop.entry.publishing import publish_committed
-from provenloop.entry.reply import Reply
+from provenloop.entry.reply import Reply, too_large
 from provenloop.entry.request import Request, identify, read_request, request_id_of
 from provenloop.entry.telemetry import log_answer, log_error
 from provenloop.entry.wiring import wiring
@@ -52,7 +52,7 @@ class HttpApp:
         # Filled in as soon as it is known, so that refused requests are logged with their tenant too.
         about: Context = {"correlation_id": request_id_of(event)}
         try:
-            reply = _answer(route, event, context, about)
+            reply = _fitting(_answer(route, event, context, about))
         except LoopError as error:
             reply = problem_reply(error)
             about["code"] = error.code
@@ -63,6 +63,12 @@ class HttpApp:
             log_error(name, error, **about)
         log_answer(name, reply, **about)
         return reply.to_gateway()
+
+
+def _fitting(reply: Reply) -> Reply:
+    if not reply.fits():
+        raise too_large()
+    return reply
 
 
 def build_app(function: str) -> HttpApp:

@@ -7,8 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from provenloop.domain.errors import TooLargeError
+
 JSON = "application/json"
 JSON_LINES = "application/x-ndjson"
+#: What Lambda hands on of an answer.
+MAX_ANSWER_BYTES = 6_291_556
+#: A character outside of the plane that most texts are in, as its two escapes.
+_LONGEST_CHARACTER = 12
+_HEADERS = 16_384
 #: Where a page of JSON lines says that there is more.
 CURSOR_HEADER = "provenloop-cursor"
 
@@ -26,6 +33,16 @@ class Reply:
         """What the function returns."""
         headers = {"content-type": self.media_type, "cache-control": "no-store", **self.headers}
         return {"statusCode": self.status, "headers": headers, "body": self.text, "isBase64Encoded": False}
+
+    def fits(self) -> bool:
+        """Whether Lambda hands the answer on, in whatever way it writes JSON."""
+        at_most = len(self.text) * _LONGEST_CHARACTER + _HEADERS
+        return at_most <= MAX_ANSWER_BYTES or len(json.dumps(self.to_gateway())) <= MAX_ANSWER_BYTES
+
+
+def too_large() -> TooLargeError:
+    """What is told instead of an answer that does not fit: reads can ask for less, and only they have such answers."""
+    return TooLargeError(f"the answer is over {MAX_ANSWER_BYTES} bytes; ask for less, such as a lower limit")
 
 
 def json_reply(payload: Mapping[str, Any], status: int = 200) -> Reply:

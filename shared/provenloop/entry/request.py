@@ -140,6 +140,17 @@ def request_id_of(event: Mapping[str, Any]) -> str:
     return str(event["requestContext"]["requestId"])
 
 
+def require_key(key: str, field: str) -> str:
+    """An idempotency key that is one.
+
+    Raises:
+        InvalidInputError: it is none; names the field.
+    """
+    if not _KEY.match(key) or not key.strip():
+        raise InvalidInputError("1 to 255 printable ASCII characters", field=field)
+    return key
+
+
 def _principal(event: Mapping[str, Any], operation: Operation, wiring: Wiring, now: int) -> Principal | None:
     if not operation.scopes:
         return None
@@ -173,9 +184,7 @@ def _idempotency_key(event: Mapping[str, Any], operation: Operation) -> str | No
     key = _header(event, "idempotency-key")
     if key is None or operation.method == "GET":
         return None
-    if not _KEY.match(key) or not key.strip():
-        raise InvalidInputError("1 to 255 printable ASCII characters", field="idempotency-key")
-    return key
+    return require_key(key, "idempotency-key")
 
 
 def _model_key(event: Mapping[str, Any], operation: Operation) -> str | None:

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from provenloop.domain.errors import InternalError, InvalidInputError, LoopError
+from provenloop.domain.errors import InternalError, InvalidInputError, LoopError, UnavailableError
 from provenloop.entry.mcp.tools import ACTION, KEY, ToolKind, arguments_of, path_variables, tools
 from provenloop.entry.operations import Operation
 from provenloop.entry.problems import problem_reply, status_of
 from provenloop.entry.reply import json_text
-from provenloop.entry.request import request_id_of
+from provenloop.entry.request import request_id_of, require_key
 from provenloop.entry.telemetry import log_error
+from provenloop.entry.time_left import CountsDown
 
 if TYPE_CHECKING:
     from provenloop.domain.principal import Principal
@@ -22,16 +23,29 @@ if TYPE_CHECKING:
 _OK = range(200, 300)
 _OURS = 500
 _HANDED_ON = ("authorization", "x-model-key")
+#: How long another function may take: of what is left to this one, all but what connecting and answering need.
+_AT_MOST_S = 25
+_RESERVE_S = 3
+_STEP_S = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call: of which tool, with what, by whom, and the event that it came in."""
+    """A call: of which tool, with what, by whom, and the event that it came in. ``context`` is Lambda's."""
 
     tool: ToolKind
     arguments: Mapping[str, Any]
     event: Mapping[str, Any]
     principal: Principal
+    context: object = None
+
+    @property
+    def seconds(self) -> int:
+        """How many seconds another function may take, in steps; 0 where it is too late to ask."""
+        if not isinstance(self.context, CountsDown):
+            return _AT_MOST_S
+        left = self.context.get_remaining_time_in_millis() // 1_000 - _RESERVE_S
+        return max(0, min(_AT_MOST_S, left // _STEP_S * _STEP_S))
 
 
 def call_tool(call: ToolCall, current: Wiring) -> dict[str, Any]:
@@ -41,7 +55,12 @@ def call_tool(call: ToolCall, current: Wiring) -> dict[str, Any]:
     except LoopError as error:
         if status_of(type(error)) >= _OURS:
             log_error(call.tool.name, error, detail=error.message, correlation_id=request_id_of(call.event))
-        return _result(json.loads(problem_reply(error).text), failed=True)
+        return failed_result(error)
+
+
+def failed_result(error: LoopError) -> dict[str, Any]:
+    """The result of a call that ended in this error."""
+    return _result(json.loads(problem_reply(error).text), failed=True)
 
 
 def _ask(call: ToolCall, current: Wiring) -> dict[str, Any]:
@@ -49,7 +68,7 @@ def _ask(call: ToolCall, current: Wiring) -> dict[str, Any]:
     arguments = {
         name: value for name, value in call.arguments.items() if not (name == ACTION and _has_actions(call.tool))
     }
-    found, failed = _answer(operation, arguments, call.event, current)
+    found, failed = _answer(operation, arguments, call, current, call.seconds)
     if operation.name == "run_pass" and not failed:
         return _result(_with_pending(found, call, arguments, current), failed=False)
     return _result(found, failed=failed)
@@ -60,11 +79,15 @@ def _has_actions(tool: ToolKind) -> bool:
 
 
 def _with_pending(run: Any, call: ToolCall, arguments: Mapping[str, Any], current: Wiring) -> dict[str, Any]:
-    """The run, and what waits for review as far as the token may read it."""
+    """The run, and what waits for review as far as the token may read it and there is time: a run is told anyway."""
     queue = tools()["recommendations"].operations["list"]
     if not all(call.principal.has(scope) for scope in queue.scopes):
         return {"run": run}
-    pending, failed = _answer(queue, {"memory": arguments["memory"]}, call.event, current)
+    try:
+        pending, failed = _answer(queue, {"memory": arguments["memory"]}, call, current, min(call.seconds, _STEP_S))
+    except LoopError as error:
+        log_error(call.tool.name, error, detail=error.message, correlation_id=request_id_of(call.event))
+        return {"run": run}
     return {"run": run} if failed else {"run": run, "pending": pending["recommendations"]}
 
 
@@ -79,10 +102,13 @@ def _operation(call: ToolCall) -> Operation:
 
 
 def _answer(
-    operation: Operation, arguments: Mapping[str, Any], event: Mapping[str, Any], current: Wiring
+    operation: Operation, arguments: Mapping[str, Any], call: ToolCall, current: Wiring, seconds: int
 ) -> tuple[Any, bool]:
     """(the answer of the function that serves the operation, whether it is a refusal)."""
-    answer = current.functions.ask(operation.function, request_event(operation, arguments, event))
+    asked = request_event(operation, arguments, call.event)
+    if not seconds:
+        raise UnavailableError("there is no time left for it; nothing was done")
+    answer = current.functions.ask(operation.function, asked, at_most_s=seconds)
     try:
         return json.loads(answer["body"]), answer["statusCode"] not in _OK
     except (KeyError, TypeError, ValueError):
@@ -100,7 +126,7 @@ def request_event(operation: Operation, arguments: Mapping[str, Any], event: Map
     headers = {name: value for name, value in _sent(event).items() if name in _HANDED_ON}
     key = rest.pop(KEY, None) if operation.method != "GET" else None
     if key is not None:
-        headers["idempotency-key"] = _text(key, KEY)
+        headers["idempotency-key"] = require_key(_text(key, KEY), KEY)
     made: dict[str, Any] = {
         "version": "2.0",
         "routeKey": operation.route_key,

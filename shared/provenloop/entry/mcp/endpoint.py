@@ -11,7 +11,7 @@ from typing import Any
 
 from provenloop.domain.errors import LoopError
 from provenloop.domain.principal import Principal
-from provenloop.entry.mcp.calls import ToolCall, call_tool
+from provenloop.entry.mcp.calls import ToolCall, call_tool, failed_result
 from provenloop.entry.mcp.protocol import (
     INTERNAL_ERROR,
     SERVER,
@@ -31,7 +31,7 @@ from provenloop.entry.mcp.protocol import (
 from provenloop.entry.mcp.tools import tools
 from provenloop.entry.mcp.transport import require_accepted, require_origin
 from provenloop.entry.problems import problem_reply, status_of
-from provenloop.entry.reply import Reply
+from provenloop.entry.reply import Reply, too_large
 from provenloop.entry.request import request_id_of
 from provenloop.entry.telemetry import log_answer, log_error
 from provenloop.entry.wiring import wiring
@@ -47,12 +47,12 @@ _INSTRUCTIONS = (
 )
 
 
-def answer(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
+def answer(event: Mapping[str, Any], context: object) -> dict[str, Any]:
     """One HTTP request's answer, in the form the gateway takes; never raises."""
     about: dict[str, str | None] = {"correlation_id": request_id_of(event)}
     message_id: list[str | int | None] = [None]
     try:
-        reply = _answer(event, about, message_id)
+        reply = _answer(event, context, about, message_id)
     except ProtocolError as error:
         reply = error_reply(error, message_id[0])
         about["code"] = str(error.code)
@@ -68,7 +68,9 @@ def answer(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
     return reply.to_gateway()
 
 
-def _answer(event: Mapping[str, Any], about: dict[str, str | None], message_id: list[str | int | None]) -> Reply:
+def _answer(
+    event: Mapping[str, Any], context: object, about: dict[str, str | None], message_id: list[str | int | None]
+) -> Reply:
     headers: Mapping[str, str] = event.get("headers") or {}
     require_origin(headers)
     if event["routeKey"] != "POST /mcp":
@@ -83,26 +85,27 @@ def _answer(event: Mapping[str, Any], about: dict[str, str | None], message_id: 
     message = to_message(body, headers)
     if message.id is None:
         return Reply(202, "")
-    return result_reply(message, _result(message, event, principal))
-
-
-def _result(message: Message, event: Mapping[str, Any], principal: Principal) -> Mapping[str, Any]:
     if message.method == "tools/call":
-        return _called(message, event, principal)
+        return _called(message, event, context, principal)
+    return result_reply(message, _result(message, principal))
+
+
+def _result(message: Message, principal: Principal) -> Mapping[str, Any]:
     known = _MODERN if message.is_modern else _WITH_HANDSHAKE
     if message.method not in known:
         raise unknown_method(message)
     return known[message.method](message, principal)
 
 
-def _called(message: Message, event: Mapping[str, Any], principal: Principal) -> Mapping[str, Any]:
+def _called(message: Message, event: Mapping[str, Any], context: object, principal: Principal) -> Reply:
     name, arguments = message.params.get("name"), member_of(message.params, "arguments")
     tool = tools().get(name) if isinstance(name, str) else None
     if tool is None:
         raise bad_params(message, "there is no such tool")
     if not isinstance(arguments, Mapping):
         raise bad_params(message, "arguments must be an object")
-    return call_tool(ToolCall(tool, arguments, event, principal), wiring())
+    reply = result_reply(message, call_tool(ToolCall(tool, arguments, event, principal, context), wiring()))
+    return reply if reply.fits() else result_reply(message, failed_result(too_large()))
 
 
 def _list(message: Message, principal: Principal) -> Mapping[str, Any]:
