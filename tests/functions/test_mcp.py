@@ -19,8 +19,6 @@ from provenloop.domain.errors import UnavailableError
 from provenloop.entry import reply
 from provenloop.entry.local.functions import REPLY_LIMIT_BYTES, LambdaContext
 from provenloop.entry.local.server import LocalServer
-from provenloop.entry.mcp.tools import tools
-from provenloop.entry.operations import OPERATIONS, NoTool, Tool
 from tests.functions.api import CALLS, VALUES, Api
 from tests.functions.mcp_messages import message, post, tool
 from tests.functions.requests import ADMIN, MEMORY
@@ -193,34 +191,6 @@ def texts_in(value: Any) -> list[str]:
     if isinstance(value, dict | list):
         return [text for each in (value.values() if isinstance(value, dict) else value) for text in texts_in(each)]
     return [value] if isinstance(value, str) else []
-
-
-def test_every_operation_is_a_tool_or_says_why_it_is_none() -> None:
-    named = {(each.mcp.name, each.mcp.action) for each in OPERATIONS if isinstance(each.mcp, Tool)}
-    assert {name for name, _ in named} == set(tools()) == NAMES
-    assert {action for name, action in named if name == "recommendations"} == {
-        "list", "show", "approve", "reject", "acknowledge", "snooze", "apply", "rollback",
-    }  # fmt: skip
-    assert all(len(each.mcp.because) > 20 for each in OPERATIONS if isinstance(each.mcp, NoTool))
-
-
-def test_schemas_have_the_ranges_of_the_models_that_http_reads_with() -> None:
-    for known in tools().values():
-        properties = known.schema()["properties"]
-        for operation in known.operations.values():
-            model = operation.body or operation.query
-            assert model is not None or operation.name == "show_recommendation"
-            for name in model.model_json_schema()["properties"] if model else ():
-                assert name in properties
-    assert properties_of("recall")["limit"] | {"title": ""} == {
-        "default": 10, "maximum": 100, "minimum": 1, "title": "", "type": "integer",
-    }  # fmt: skip
-    assert properties_of("recommendations")["because"]["maxLength"] == 500
-    assert tools()["recommendations"].schema()["required"] == ["action", "memory"]
-
-
-def properties_of(name: str) -> Any:
-    return tools()[name].schema()["properties"]
 
 
 def test_a_function_that_cannot_be_asked_is_a_failed_result(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ _KEY_SCHEMA = {
     "type": "string",
     "minLength": 1,
     "maxLength": 255,
+    "pattern": "^[ -~]*[!-~][ -~]*$",
     "description": "The same key with the same arguments has its effect once, however often it is sent.",
 }
 #: What a tool of several operations, or of more than one, is for.
@@ -26,6 +27,14 @@ _ABOUT = {
     "recommendations": "Read the review queue, and decide about what is in it.",
     "loop_run": "Run one analyzer pass over the memory, if a gate opens; tells the run, and what waits for review.",
 }
+
+
+#: What stands in a schema beside its words: names of ours, and data.
+_NAMED = frozenset({"properties", "$defs"})
+_DATA = frozenset({"default", "const", "enum"})
+#: Words of OpenAPI, which strict readers of JSON Schema refuse, and titles, which say again what the names say.
+_LEFT_OUT = frozenset({"title", "discriminator"})
+_FORMATS = frozenset({"date-time"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +50,26 @@ class ToolKind:
 
     def described(self) -> dict[str, Any]:
         """As tools/list tells it."""
-        return {"name": self.name, "description": self._description(), "inputSchema": self.schema()}
+        told = {"name": self.name, "description": self._description(), "inputSchema": self.schema()}
+        reads = all(each.method == "GET" for each in self.operations.values())
+        return {**told, "annotations": {"readOnlyHint": True}} if reads else told
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments."""
-        operations = list(self.operations.values())
-        properties: dict[str, Any] = {}
+        arguments: dict[str, dict[str | None, Any]] = {}
         definitions: dict[str, Any] = {}
-        for operation in operations:
+        for action, operation in self.operations.items():
             own, shared = arguments_of(operation)
-            properties = {**own, **properties}
             definitions = {**shared, **definitions}
-        required = sorted(set.intersection(*(_required(each) for each in operations)))
+            for name, schema in own.items():
+                arguments.setdefault(name, {})[action] = schema
+        properties = {name: _one_of(schemas) for name, schemas in arguments.items()}
+        required = sorted(set.intersection(*(_required(each) for each in self.operations.values())))
         if self._actions:
             properties[ACTION] = {"type": "string", "enum": self._actions}
             required = [ACTION, *required]
-        schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-        return {**schema, "$defs": definitions} if definitions else schema
+        told = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+        return {**told, "$defs": definitions} if definitions else told
 
     @property
     def _actions(self) -> list[str]:
@@ -94,7 +106,9 @@ def arguments_of(operation: Operation) -> tuple[dict[str, Any], dict[str, Any]]:
     own |= model.get("properties", {})
     if operation.method != "GET":
         own[KEY] = _KEY_SCHEMA
-    return own, model.get("$defs", {})
+    told = {"properties": own, "$defs": model.get("$defs", {})}
+    plain = _plain(told)
+    return plain["properties"], plain["$defs"]
 
 
 def path_variables(operation: Operation) -> Sequence[str]:
@@ -116,3 +130,31 @@ def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
     """A path's variable is there wherever it is one."""
     [text] = [each for each in schema["anyOf"] if each["type"] != "null"]
     return {**text, **{name: schema[name] for name in ("description",) if name in schema}}
+
+
+def _one_of(schemas: Mapping[str | None, Mapping[str, Any]]) -> dict[str, Any]:
+    """The schema of an argument that several actions have; each tells what it takes it for, where they differ."""
+    [first, *others] = schemas.values()
+    if all(other == first for other in others):
+        return dict(first)
+    lines = [f"{action}: {schema['description']}" for action, schema in schemas.items() if "description" in schema]
+    return {**first, "description": "\n".join(lines)}
+
+
+def _plain(schema: Any) -> Any:
+    """The schema in words of JSON Schema alone."""
+    if isinstance(schema, list):
+        return [_plain(each) for each in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {word: _plain_word(word, value) for word, value in schema.items() if not _is_left_out(word, value)}
+
+
+def _plain_word(word: str, value: Any) -> Any:
+    if word in _DATA:
+        return value
+    return {name: _plain(each) for name, each in value.items()} if word in _NAMED else _plain(value)
+
+
+def _is_left_out(word: str, value: Any) -> bool:
+    return word in _LEFT_OUT or (word == "format" and value not in _FORMATS)
